@@ -1,0 +1,324 @@
+"""A handle on one directory below a trusted root, and what may be done in it.
+
+Guarantees: each name is one component, checked before any system call; it is opened from this
+handle with no link, mount or escape followed. On a file system that folds case or normalises
+names, a file whose stored name differs from the asked one is refused.
+
+Example:
+    >>> check_component("tool-results")
+    'tool-results'
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import TracebackType
+
+from provenance.errors import CallerError
+from provenance.fs._backends import Backend
+from provenance.fs.appending import AppendFile
+from provenance.fs.drafts import Draft, discard_stale
+from provenance.fs.failures import BoundaryRefused, SourceAbsent, WriteFailed, translate
+from provenance.fs.reading import OpenFile
+
+__all__ = ["Directory", "Entry", "UnsafeComponent", "check_component"]
+
+_is_component = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}").fullmatch
+_READ = os.O_RDONLY
+# Bound once: `read_small` runs a hundred thousand times in a row.
+_fstat, _pread, _close, _is_regular = os.fstat, os.pread, os.close, stat.S_ISREG
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_APPEND = os.O_RDWR | os.O_APPEND
+
+
+class UnsafeComponent(CallerError, ValueError):
+    """A name that is no single plain component was about to reach the file system."""
+
+    code = "unsafe_component"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a directory; `kind` is `file`, `directory`, `link` or `other`."""
+
+    name: str
+    kind: str
+
+
+def check_component(name: str) -> str:
+    """Give `name` back if it is one plain ASCII component of at most 255 characters.
+
+    Raises:
+        UnsafeComponent: it is empty, hidden, has a slash or another character, or is too long.
+    """
+    if _is_component(name) is None:
+        raise UnsafeComponent(f"component: expected a plain name, got {ascii(name[:40])}")
+    return name
+
+
+class Directory:
+    """An open directory; a context manager that closes it."""
+
+    __slots__ = ("_exact", "_names", "backend", "fd")
+
+    def __init__(self, fd: int, backend: Backend) -> None:
+        """Take over the directory handle `fd`."""
+        self.fd = fd
+        self.backend = backend
+        # None: not known yet whether names here are told apart by every character.
+        self._exact: bool | None = None
+        self._names: frozenset[str] = frozenset()
+
+    def open_file(self, name: str) -> OpenFile:
+        """Open the regular file `name` for reading; the caller closes it.
+
+        Raises:
+            SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed: the answer.
+        """
+        fd = self.backend.open_at(self.fd, check_component(name), os.O_RDONLY)
+        file = OpenFile(fd)
+        if self._exact is not True:
+            try:
+                self._require_stored_name(name)
+            except BaseException:
+                file.close()
+                raise
+        return file
+
+    def read_small(self, name: str, *, below: int) -> tuple[bytes, os.stat_result] | None:
+        """Read a whole small file that does not change meanwhile, at the least cost.
+
+        Args:
+            name: the file.
+            below: only a file of fewer bytes is read.
+
+        Returns:
+            Its bytes and what `fstat` said; None where it is no such file (larger, changing, not
+            regular): `open_file` then says what it is.
+
+        Raises:
+            SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed: the answer.
+        """
+        if _is_component(name) is None:
+            check_component(name)
+        fd = self.backend.open_at(self.fd, name, _READ)
+        try:
+            before = _fstat(fd)
+            size = before.st_size
+            if not _is_regular(before.st_mode) or size >= below:
+                return None
+            data = _pread(fd, size, 0)
+            after = _fstat(fd)
+        except OSError as error:
+            raise translate(error) from None
+        finally:
+            _close(fd)
+        if self._exact is not True:
+            self._require_stored_name(name)
+        if (
+            after.st_mtime_ns == before.st_mtime_ns
+            and after.st_ctime_ns == before.st_ctime_ns
+            and after.st_size == size == len(data)
+        ):
+            return data, before
+        return None
+
+    def open_directory(self, name: str, *, create: bool = False) -> Directory:
+        """Open the directory `name`; `create` makes it (0700) where it is missing."""
+        check_component(name)
+        if create:
+            try:
+                os.mkdir(name, 0o700, dir_fd=self.fd)
+            except FileExistsError:
+                pass
+            except OSError as error:
+                raise _write_failure(error) from None
+            else:
+                self.sync()
+        fd = self.backend.open_at(self.fd, name, _DIRECTORY)
+        directory = Directory(fd, self.backend)
+        if self._exact is not True:
+            try:
+                self._require_stored_name(name)
+            except BaseException:
+                directory.close()
+                raise
+        return directory
+
+    def open_append(self, name: str, *, create: bool = True) -> AppendFile:
+        """Open the log `name` for appending; `create` makes it (0600) where it is missing.
+
+        Raises:
+            SourceAbsent: it is missing and was not to be made.
+            BoundaryRefused: a link, a mount, or a file with several hard links.
+        """
+        check_component(name)
+        while True:
+            try:
+                fd = self.backend.open_at(self.fd, name, _APPEND)
+                break
+            except SourceAbsent:
+                if not create:
+                    raise
+            try:
+                fd = self.backend.open_at(
+                    self.fd, name, _APPEND | os.O_CREAT | os.O_EXCL, mode=0o600
+                )
+            except FileExistsError:
+                continue  # another process made it meanwhile
+            self.sync()
+            break
+        file = AppendFile(fd)
+        if self._exact is not True:
+            try:
+                self._require_stored_name(name)
+            except BaseException:
+                file.close()
+                raise
+        return file
+
+    def draft(self) -> Draft:
+        """Open a file without a name in this directory; see `Draft`."""
+        return Draft(self.fd)
+
+    def publish(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Write a whole file and give it its name, atomically and exclusively, durably (0600).
+
+        Raises:
+            NameTaken: the name is in use; nothing was overwritten.
+            WriteFailed: nothing is visible under the name.
+        """
+        check_component(name)
+        with self.draft() as draft:
+            for chunk in chunks:
+                draft.write(chunk)
+            draft.sync()
+            draft.link_as(name)
+        self.sync()
+
+    def entries(self) -> tuple[Entry, ...]:
+        """List the directory, sorted by name; names that are not UTF-8 hold surrogates."""
+        try:
+            # A handle of its own: duplicates share one reading position.
+            fd = os.open(".", _DIRECTORY | getattr(os, "O_CLOEXEC", 0), dir_fd=self.fd)
+            try:
+                with os.scandir(fd) as found:
+                    listed = [Entry(item.name, _kind(item)) for item in found]
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise translate(error) from None
+        return tuple(sorted(listed, key=lambda entry: entry.name))
+
+    def remove(self, name: str) -> None:
+        """Remove one of our own temporary files; no error where it is gone already."""
+        try:
+            os.unlink(name, dir_fd=self.fd)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise _write_failure(error) from None
+
+    def leads_to(self, name: str, fd: int) -> bool:
+        """Say whether `name` here still is the very file or directory that `fd` is a handle on."""
+        try:
+            there = os.stat(check_component(name), dir_fd=self.fd, follow_symlinks=False)
+            here = os.fstat(fd)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise translate(error) from None
+        return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+
+    def discard_stale_draft(self, name: str, *, before_seconds: float) -> bool:
+        """Remove a temporary file that a writer left when it died; see `discard_stale`."""
+        return discard_stale(self.fd, name, before_seconds=before_seconds)
+
+    def mode(self) -> int:
+        """The directory's permission bits and type, as `st_mode`."""
+        try:
+            return os.fstat(self.fd).st_mode
+        except OSError as error:
+            raise translate(error) from None
+
+    def sync(self) -> None:
+        """Force the names in this directory to the disk."""
+        try:
+            os.fsync(self.fd)
+        except OSError as error:
+            raise _write_failure(error) from None
+
+    def duplicate(self) -> Directory:
+        """Give a second handle on the same directory, to be closed on its own."""
+        try:
+            copy = Directory(os.dup(self.fd), self.backend)
+        except OSError as error:
+            raise translate(error) from None
+        copy._exact, copy._names = self._exact, self._names
+        return copy
+
+    def close(self) -> None:
+        """Close the handle; doing so twice is no error."""
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def _require_stored_name(self, name: str) -> None:
+        """Refuse a name that the file system found under another spelling.
+
+        One probe a directory: the same name with its case swapped. Where that leads to another
+        file or to none, names here are exact; where it leads to the same one, the list decides.
+        """
+        if self._exact is None:
+            swapped = name.swapcase()
+            if swapped == name:
+                return  # no letter: nothing to fold, nothing learned about this directory
+            self._exact = not self._is_same_file(name, swapped)
+        if not self._exact and name not in self._names:
+            self._names = frozenset(entry.name for entry in self.entries())
+            if name not in self._names:
+                raise BoundaryRefused("source: expected the stored name, got another spelling")
+
+    def _is_same_file(self, name: str, other: str) -> bool:
+        try:
+            try:
+                there = os.stat(other, dir_fd=self.fd, follow_symlinks=False)
+            except FileNotFoundError:
+                # Only while the asked name is still there does this say that names are exact.
+                os.stat(name, dir_fd=self.fd, follow_symlinks=False)
+                return False
+            here = os.stat(name, dir_fd=self.fd, follow_symlinks=False)
+        except OSError as error:
+            raise translate(error) from None
+        return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+
+    def __enter__(self) -> Directory:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _kind(item: os.DirEntry[str]) -> str:
+    if item.is_symlink():
+        return "link"
+    if item.is_file(follow_symlinks=False):
+        return "file"
+    if item.is_dir(follow_symlinks=False):
+        return "directory"
+    return "other"
+
+
+def _write_failure(error: OSError) -> WriteFailed:
+    name = errno.errorcode.get(error.errno or 0, "unknown error")
+    return WriteFailed(f"directory: expected to write, got {name}", error.errno or 0)

@@ -1,0 +1,161 @@
+"""A regular file opened for reading, with the facts it had when it was opened.
+
+Guarantees: what is read comes from the handle that was checked, never from a name looked up again.
+`is_unchanged` compares device, inode, size, mtime and ctime with those of the opening; a writer
+through a shared mapping can escape that comparison, which is why large files take a lease too.
+
+Example:
+    >>> FileFacts(device=1, inode=2, size=3, mtime_ns=4, ctime_ns=5, nlink=1, uid=0, mode=0).size
+    3
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from types import TracebackType
+
+from provenance.fs.failures import NotARegularFile, translate
+
+__all__ = ["FileFacts", "OpenFile"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What the file system says of an open file; sizes in bytes, times in nanoseconds."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    nlink: int
+    uid: int
+    mode: int
+
+
+class OpenFile:
+    """A handle on one regular file; a context manager that closes it."""
+
+    __slots__ = ("_stat", "fd")
+
+    def __init__(self, fd: int) -> None:
+        """Take over `fd` (it is closed here where it is no regular file)."""
+        try:
+            found = os.fstat(fd)
+        except OSError as error:
+            os.close(fd)
+            raise translate(error) from None
+        if not stat.S_ISREG(found.st_mode):
+            os.close(fd)
+            raise NotARegularFile("source: expected a regular file, got something else")
+        self.fd = fd
+        self._stat = found
+
+    @property
+    def size(self) -> int:
+        """Size in bytes when it was opened (or last refreshed)."""
+        return self._stat.st_size
+
+    @property
+    def facts(self) -> FileFacts:
+        """The facts at opening, or at the last `refresh`."""
+        found = self._stat
+        return FileFacts(
+            device=found.st_dev,
+            inode=found.st_ino,
+            size=found.st_size,
+            mtime_ns=found.st_mtime_ns,
+            ctime_ns=found.st_ctime_ns,
+            nlink=found.st_nlink,
+            uid=found.st_uid,
+            mode=found.st_mode,
+        )
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Read up to `size` bytes; fewer only at the end of the file.
+
+        Raises:
+            ReadFailed: the device or file system refused.
+        """
+        try:
+            data = os.pread(self.fd, size, offset)
+            if len(data) == size or not data:
+                return data
+            parts = [data]
+            got = len(data)
+            while got < size:
+                data = os.pread(self.fd, size - got, offset + got)
+                if not data:
+                    break
+                parts.append(data)
+                got += len(data)
+            return b"".join(parts)
+        except OSError as error:
+            raise translate(error) from None
+
+    def read_into(self, buffer: memoryview, offset: int) -> int:
+        """Fill `buffer` from `offset`; gives the number of bytes, fewer only at the end."""
+        got = 0
+        try:
+            while got < len(buffer):
+                count = os.preadv(self.fd, [buffer[got:]], offset + got)
+                if count == 0:
+                    break
+                got += count
+        except OSError as error:
+            raise translate(error) from None
+        return got
+
+    def is_unchanged(self) -> bool:
+        """Say whether the five facts are those of the opening."""
+        now, then = self._now(), self._stat
+        return (
+            now.st_mtime_ns == then.st_mtime_ns
+            and now.st_size == then.st_size
+            and now.st_ctime_ns == then.st_ctime_ns
+            and now.st_ino == then.st_ino
+            and now.st_dev == then.st_dev
+        )
+
+    def has_only_grown(self) -> bool:
+        """Say whether it is the same file, not shorter than at the opening; times may differ."""
+        now, then = self._now(), self._stat
+        return (
+            now.st_ino == then.st_ino
+            and now.st_dev == then.st_dev
+            and now.st_size >= then.st_size
+        )
+
+    def is_deleted(self) -> bool:
+        """Say whether no name leads to the file any more."""
+        return self._now().st_nlink == 0
+
+    def refresh(self) -> FileFacts:
+        """Take the present facts as the ones to compare with, and give them."""
+        self._stat = self._now()
+        return self.facts
+
+    def _now(self) -> os.stat_result:
+        try:
+            return os.fstat(self.fd)
+        except OSError as error:
+            raise translate(error) from None
+
+    def close(self) -> None:
+        """Close the handle; doing so twice is no error."""
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def __enter__(self) -> OpenFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

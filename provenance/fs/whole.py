@@ -1,0 +1,157 @@
+"""Whole files: small ones read stably, operator-named ones read and written.
+
+Guarantees: a size limit is applied before the bytes are in memory. `read_whole` gives bytes that
+did not change while they were read. `atomic_write` leaves either the old file or the new one.
+Operator-named paths come from a person's command line and may be links or pipes; nothing from a
+pointer, a transcript or a state file ever reaches these two functions.
+
+Example:
+    >>> read_operator_file("/nowhere/at/all", max_bytes=10)
+    Traceback (most recent call last):
+    provenance.fs.failures.SourceAbsent: source: expected a file, got nothing of that name
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+
+from provenance.errors import DataError
+from provenance.fs.failures import NotARegularFile, WriteFailed, translate
+from provenance.fs.reading import OpenFile
+
+__all__ = [
+    "FileTooLarge",
+    "SourceChanged",
+    "atomic_write",
+    "read_operator_file",
+    "read_whole",
+]
+
+_BLOCK = 1 << 20
+
+
+class FileTooLarge(DataError):
+    """A file is larger than its limit; nothing of it was kept."""
+
+    code = "file_too_large"
+
+
+class SourceChanged(DataError):
+    """A file changed during each attempt to read it."""
+
+    code = "source_changed_during_read"
+
+
+def read_whole(file: OpenFile, *, max_bytes: int, attempts: int = 3) -> bytes:
+    """Read all of an open file, again where it changed meanwhile.
+
+    Raises:
+        FileTooLarge: it has more than `max_bytes`.
+        SourceChanged: it changed during each of `attempts` readings.
+        ReadFailed: the device or file system refused.
+    """
+    for _ in range(attempts):
+        size = file.size
+        if size > max_bytes:
+            raise FileTooLarge(f"file: expected at most {max_bytes} bytes, got {size}")
+        data = file.read_at(0, size)
+        if len(data) == size and file.is_unchanged():
+            return data
+        file.refresh()
+    raise SourceChanged("file: expected no change during the read, got one each time")
+
+
+def read_operator_file(path: str | os.PathLike[str], *, max_bytes: int) -> bytes:
+    """Read a file that the operator named; links are followed, pipes are read to their end.
+
+    Raises:
+        SourceAbsent, AccessRefused, NotARegularFile, ReadFailed: what stood there.
+        FileTooLarge: it has more than `max_bytes`.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError as error:
+        raise translate(error) from None
+    except ValueError:
+        raise NotARegularFile("path: expected a file name, got a NUL byte") from None
+    try:
+        found = os.fstat(fd)
+        if stat.S_ISDIR(found.st_mode):
+            raise NotARegularFile("source: expected a file, got a directory")
+        if stat.S_ISREG(found.st_mode) and found.st_size > max_bytes:
+            raise FileTooLarge(f"file: expected at most {max_bytes} bytes, got {found.st_size}")
+        parts: list[bytes] = []
+        total = 0
+        while data := os.read(fd, _BLOCK):
+            total += len(data)
+            if total > max_bytes:
+                raise FileTooLarge(f"file: expected at most {max_bytes} bytes, got more")
+            parts.append(data)
+        return b"".join(parts)
+    except OSError as error:
+        raise translate(error) from None
+    finally:
+        os.close(fd)
+
+
+def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file that the operator named: a temporary one beside it, fsync, rename.
+
+    A link is followed to its target; what is no regular file (`/dev/stdout`, a pipe) is written to
+    directly, never replaced.
+
+    Raises:
+        WriteFailed: the old file, if there was one, is as it was.
+    """
+    try:
+        target = os.path.realpath(path)
+        if os.path.lexists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+            _write_through(target, data)
+            return
+        _write_beside(target, data)
+    except OSError as error:
+        name = errno.errorcode.get(error.errno or 0, "unknown error")
+        raise WriteFailed(f"file: expected to write, got {name}", error.errno or 0) from None
+    except ValueError:
+        raise WriteFailed("path: expected a file name, got a NUL byte") from None
+
+
+def _write_through(target: str, data: bytes) -> None:
+    fd = os.open(target, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        _write_all(fd, data)
+    finally:
+        os.close(fd)
+
+
+def _write_beside(target: str, data: bytes) -> None:
+    folder = os.path.dirname(target)
+    temporary = f"{folder}/.ctxaudit-{secrets.token_hex(8)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    fd = os.open(temporary, flags, 0o666)  # the operator's umask decides, as for any output
+    try:
+        try:
+            _write_all(fd, data)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    folder_fd = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        os.fsync(folder_fd)
+    finally:
+        os.close(folder_fd)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
