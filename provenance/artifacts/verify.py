@@ -1,0 +1,248 @@
+"""Is an artifact still the bytes that its pointer names? (spec 01, sections 4 and 6)
+
+Guarantees: the file is opened below the root with no link or mount followed, hashed with SHA-256
+from that handle in bounded memory, checked to be UTF-8 (in a text store) and compared with the
+pointer's digest in constant time. It counts as verified only if it did not change meanwhile.
+Nothing here raises for what the files contain.
+
+Example:
+    >>> from provenance.fs import TrustedRoot
+    >>> with ArtifactSession(TrustedRoot("/nowhere"), "s1") as session:
+    ...     str(session.verify("log.txt", "0123456789ab").reason)
+    'artifact_missing'
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from collections.abc import Callable
+from types import TracebackType
+
+from provenance.artifacts.ledger import find_removed
+from provenance.fs.directory import Directory
+from provenance.fs.failures import (
+    AccessRefused,
+    BoundaryRefused,
+    NotARegularFile,
+    ReadFailed,
+    SourceAbsent,
+)
+from provenance.fs.lease import ReadLease
+from provenance.fs.reading import OpenFile
+from provenance.fs.root import TrustedRoot
+from provenance.fs.streaming import stream
+from provenance.limits import DEFAULT_LIMITS, Limits
+from provenance.resolution import Outcome, Quiescence, Reason, Strength
+from provenance.utf8 import Utf8Check, head_text
+
+__all__ = ["ARTIFACT_FOLDER", "RESERVED_SESSIONS", "ArtifactSession"]
+
+ARTIFACT_FOLDER = "tool-results"
+# The home's own folders: an artifact there could pass for a transcript, a state or a seal.
+RESERVED_SESSIONS = frozenset({"transcripts", "states", "seals"})
+
+# A lease costs four system calls, as much as hashing a small file does.
+LEASE_FROM_BYTES = 1 << 20
+
+_FULL_DIGEST = 64
+_FULL, _PREFIX, _VERIFIED = Strength.FULL, Strength.PREFIX, Reason.VERIFIED_ARTIFACT
+_new_sha256 = hashlib.sha256
+_same = hmac.compare_digest
+_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
+
+
+class _Changed(Exception):
+    """The file changed during one reading."""
+
+
+class ArtifactSession:
+    """The artifacts of one session, for as many checks as belong to one batch.
+
+    The session's directory handle is kept between checks; before a file is called missing it is
+    looked for once more from the root. A context manager.
+    """
+
+    def __init__(
+        self,
+        root: TrustedRoot,
+        session_id: str,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        excerpt_chars: int = 0,
+        text: bool = True,
+        threads: bool = True,
+        on_fact: Callable[[str, str], None] | None = None,
+    ) -> None:
+        """Name a session; nothing is opened before the first check.
+
+        Args:
+            root: the trusted artifact root.
+            session_id: a name of the pointer grammar.
+            limits: bounds; `max_artifact_bytes` applies before reading.
+            excerpt_chars: how many characters of verified text to give; 0 gives none.
+            text: whether artifacts must be UTF-8.
+            threads: False verifies on the caller's thread alone (one of several processes).
+            on_fact: hears (finding code, file name) of hard links and foreign owners.
+        """
+        self._root = root
+        self._session_id = session_id
+        self._limits = limits
+        self._excerpt_chars = excerpt_chars
+        self._text = text
+        self._threads = threads
+        self._on_fact = on_fact
+        self._folder: Directory | None = None
+        self._removed: frozenset[str] | None = None
+        bound = limits.max_artifact_bytes
+        self._small_below = LEASE_FROM_BYTES if bound is None else min(bound + 1, LEASE_FROM_BYTES)
+        self._uid = os.geteuid() if hasattr(os, "geteuid") else -1
+
+    def verify(self, filename: str, digest: str) -> Outcome:
+        """Check one artifact.
+
+        Args:
+            filename: a name of the pointer grammar.
+            digest: 12 or 64 lower-case hex digits.
+        """
+        # 1. The home's own folders hold no artifacts.
+        if self._session_id in RESERVED_SESSIONS:
+            return Outcome(Reason.OWNERSHIP_BOUNDARY)
+        for attempt in range(self._limits.read_attempts + 1):
+            try:
+                # 2. Open below the root: no link, no mount, a regular file. A small one is read
+                #    at once; where that was not quiet, or it is large, the long way follows.
+                found = self._read_small(filename, digest)
+                return self._read_large(filename, digest) if found is None else found
+            except _Changed:
+                continue  # 6. It changed: read again, from a fresh look-up.
+            except SourceAbsent:
+                return Outcome(self._absence(filename, disappeared=attempt > 0))
+            except _FAILURES as failure:
+                return Outcome(_reason_of(failure))
+        return Outcome(Reason.SOURCE_CHANGED_DURING_READ)
+
+    def _read_small(self, filename: str, digest: str) -> Outcome | None:
+        reused = self._folder is not None
+        try:
+            read = self._open_folder().read_small(filename, below=self._small_below)
+        except SourceAbsent:
+            if not reused:
+                raise
+            # The handle may be on a directory that was replaced meanwhile.
+            self.close()
+            read = self._open_folder().read_small(filename, below=self._small_below)
+        if read is None:
+            return None
+        data, facts = read
+        if facts.st_nlink != 1 or facts.st_uid != self._uid:
+            self._report_facts(facts.st_nlink, facts.st_uid, filename)
+        if self._text and not data.isascii():
+            check = Utf8Check()
+            if not (check.feed(data) and check.finish()):
+                return Outcome(Reason.ARTIFACT_NOT_UTF8)
+        return self._compare(_new_sha256(data).hexdigest(), digest, data, Quiescence.STAT)
+
+    def _read_large(self, filename: str, digest: str) -> Outcome:
+        with self._open_folder().open_file(filename) as file:
+            # 3. Size, before a byte is read.
+            bound = self._limits.max_artifact_bytes
+            if bound is not None and file.size > bound:
+                return Outcome(Reason.ARTIFACT_TOO_LARGE)
+            self._report_facts(file.facts.nlink, file.facts.uid, filename)
+            # 4. Hash and check UTF-8, under a read lease where one is to be had.
+            with ReadLease.on(file.fd) if file.size >= LEASE_FROM_BYTES else ReadLease(None) as lease:
+                leased = lease.is_held()
+                found = self._read_stream(file, digest, lease if leased else None)
+                # 5. Nothing changed meanwhile: the lease is whole, the facts are the same.
+                quiet = file.is_unchanged() and leased == lease.is_held()
+            if found is None or not quiet:
+                raise _Changed
+            return found
+
+    def _open_folder(self) -> Directory:
+        if self._folder is None:
+            self._folder = self._root.open_directory(self._session_id, ARTIFACT_FOLDER)
+        return self._folder
+
+    def _read_stream(
+        self, file: OpenFile, digest: str, lease: ReadLease | None
+    ) -> Outcome | None:
+        check = Utf8Check()
+        sha256 = _new_sha256()
+        head = bytearray()
+        wanted = 4 * self._excerpt_chars
+        not_utf8 = False
+
+        def inspect(block: bytearray) -> bool:
+            nonlocal not_utf8
+            if len(head) < wanted:
+                head.extend(block[: wanted - len(head)])
+            not_utf8 = self._text and not check.feed(block)
+            # A writer waits for a breaking lease to go: look between blocks.
+            return not not_utf8 and (lease is None or lease.is_held())
+
+        whole = stream(file, inspect=inspect, consume=sha256.update, threads=self._threads)
+        if not_utf8 or (whole and self._text and not check.finish()):
+            return Outcome(Reason.ARTIFACT_NOT_UTF8)
+        guard = Quiescence.STAT if lease is None else Quiescence.LEASED
+        return self._compare(sha256.hexdigest(), digest, bytes(head), guard) if whole else None
+
+    def _compare(
+        self, sha256: str, digest: str, head: bytes, quiescence: Quiescence
+    ) -> Outcome:
+        if not _same(sha256[: len(digest)], digest):
+            return Outcome(Reason.ARTIFACT_DIGEST_MISMATCH)
+        chars = self._excerpt_chars
+        return Outcome(
+            _VERIFIED,
+            sha256,
+            head_text(head, chars) if chars else None,
+            _FULL if len(digest) == _FULL_DIGEST else _PREFIX,
+            quiescence,
+        )
+
+    def _absence(self, filename: str, *, disappeared: bool) -> Reason:
+        if disappeared:
+            return Reason.SOURCE_DISAPPEARED
+        if self._removed is None:
+            self._removed = find_removed(self._root, self._session_id, limits=self._limits)
+        return Reason.REMOVED_BY_RETENTION if filename in self._removed else Reason.ARTIFACT_MISSING
+
+    def _report_facts(self, nlink: int, uid: int, filename: str) -> None:
+        if self._on_fact is None:
+            return
+        if nlink > 1:
+            self._on_fact("hard_link", filename)
+        if uid != self._uid:
+            self._on_fact("foreign_owner", filename)
+
+    def close(self) -> None:
+        """Close the session's directory handle."""
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            folder.close()
+
+    def __enter__(self) -> ArtifactSession:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _reason_of(failure: Exception) -> Reason:
+    match failure:
+        case BoundaryRefused():
+            return Reason.OWNERSHIP_BOUNDARY
+        case AccessRefused():
+            return Reason.FILESYSTEM_DENIED
+        case NotARegularFile():
+            return Reason.ARTIFACT_NOT_A_FILE
+        case _:
+            return Reason.SOURCE_READ_FAILED

@@ -1,0 +1,170 @@
+"""The owners of evidence answer questions: transcripts one pass a session, artifacts one by one.
+
+Guarantees: every detail that is asked gets exactly one outcome. A transcript is read once for all
+questions into it. Answers do not depend on how many processes verify.
+
+Example:
+    >>> from provenance.fs import TrustedRoot
+    >>> owners = Owners(TrustedRoot("/nowhere"), TrustedRoot("/nowhere"))
+    >>> [str(o.reason) for o in owners.answer_session((False, "s1"), [(1, None)])]
+    ['transcript_missing']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from provenance.artifacts.verify import ArtifactSession
+from provenance.findings import Finding, Severity
+from provenance.fs.failures import (
+    AccessRefused,
+    BoundaryRefused,
+    NotARegularFile,
+    ReadFailed,
+    SourceAbsent,
+)
+from provenance.fs.root import TrustedRoot
+from provenance.limits import DEFAULT_LIMITS, Limits
+from provenance.resolution import Outcome, Strength
+from provenance.transcripts.reader import verify_events
+
+__all__ = ["Answer", "Detail", "Outcome", "Owners", "Session"]
+
+# (is it an artifact session?, session id)
+Session = tuple[bool, str]
+# (sequence, None) of an event, or (file name, digest text) of an artifact
+Detail = tuple[int | str | None, str | None]
+
+_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
+# Write permission for the group or for all.
+_OTHERS_MAY_WRITE = 0o022
+
+_FACTS = {
+    "hard_link": "file: expected one name, got several hard links",
+    "foreign_owner": "file: expected our own user as owner, got another",
+    "root_writable_by_others": "root: expected no write permission for group or others, got one",
+}
+
+
+# a session, the index of the first detail that is answered, the outcomes from there on
+Answer = tuple[Session, int, list[Outcome]]
+
+
+class Owners:
+    """Both owners below their trusted roots."""
+
+    def __init__(
+        self,
+        transcripts: TrustedRoot,
+        artifacts: TrustedRoot,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        excerpt_chars: int = 0,
+        threads: bool = True,
+        on_finding: Callable[[Finding], None] | None = None,
+    ) -> None:
+        """Take the two roots; see `SourcePointerResolver` for the rest."""
+        self.transcripts = transcripts
+        self.artifacts = artifacts
+        self.limits = limits
+        self.excerpt_chars = excerpt_chars
+        self.on_finding = on_finding
+        self._threads = threads
+        self._said: set[tuple[str, str]] = set()
+
+    def answer(
+        self, asked: Mapping[Session, list[Detail]], *, jobs: int = 1
+    ) -> Iterator[Answer]:
+        """Answer what is asked (authorized already), a session or a part of one at a time.
+
+        Args:
+            asked: the details of each session.
+            jobs: how many processes verify.
+        """
+        if type(jobs) is not int or jobs < 1:
+            raise ValueError(f"jobs: expected a whole number of 1 or more, got {jobs!r}")
+        if jobs == 1 or sum(map(len, asked.values())) == 1:
+            for session, details in asked.items():
+                yield session, 0, self.answer_session(session, details)
+            return
+        from provenance.parallel import answer_in_processes  # noqa: PLC0415 - loads multiprocessing
+
+        yield from answer_in_processes(self, asked, jobs=jobs)
+
+    def answer_session(self, session: Session, details: list[Detail]) -> list[Outcome]:
+        """Answer one session's details in this process, in their order."""
+        is_artifact, session_id = session
+        if is_artifact:
+            return self._answer_artifacts(session_id, details)
+        return self._answer_transcript(session_id, details)
+
+    def _answer_transcript(self, session_id: str, details: list[Detail]) -> list[Outcome]:
+        self._check_root(self.transcripts, "transcripts")
+        verdict = verify_events(
+            self.transcripts,
+            session_id,
+            {sequence for sequence, _ in details if isinstance(sequence, int)},
+            limits=self.limits,
+            excerpt_chars=self.excerpt_chars,
+        )
+        for finding in verdict.findings:
+            self._say(finding)
+        events = verdict.outcomes
+        outcomes = []
+        for sequence, _ in details:
+            event = events[sequence]  # type: ignore[index]
+            strength = None if event.sha256 is None else Strength.POSITION
+            outcomes.append(
+                Outcome(event.reason, event.sha256, event.excerpt, strength, event.quiescence)
+            )
+        return outcomes
+
+    def _answer_artifacts(self, session_id: str, details: list[Detail]) -> list[Outcome]:
+        self._check_root(self.artifacts, "artifacts")
+
+        def on_fact(code: str, filename: str) -> None:
+            self._say_once(code, session_id, f"{session_id}/tool-results/{filename}")
+
+        known: dict[Detail, Outcome] = {}
+        outcomes: list[Outcome] = []
+        with ArtifactSession(
+            self.artifacts,
+            session_id,
+            limits=self.limits,
+            excerpt_chars=self.excerpt_chars,
+            threads=self._threads,
+            on_fact=None if self.on_finding is None else on_fact,
+        ) as session:
+            verify = session.verify
+            for detail in details:
+                outcome = known.get(detail)
+                if outcome is None:
+                    filename, digest = detail
+                    outcome = known[detail] = verify(filename, digest)  # type: ignore[arg-type]
+                outcomes.append(outcome)
+        return outcomes
+
+    def _check_root(self, root: TrustedRoot, name: str) -> None:
+        if self.on_finding is None or ("root", name) in self._said:
+            return
+        self._said.add(("root", name))
+        try:
+            with root.open_directory() as directory:
+                mode = directory.mode()
+        except _FAILURES:
+            return  # the questions will say so themselves
+        if mode & _OTHERS_MAY_WRITE:
+            self._say_once("root_writable_by_others", name, name)
+
+    def _say_once(self, code: str, group: str, target: str) -> None:
+        if (code, group) not in self._said:
+            self._said.add((code, group))
+            self._say(Finding(code, Severity.INFO, target, message=_FACTS[code]))
+
+    def _say(self, finding: Finding) -> None:
+        if self.on_finding is not None:
+            self.on_finding(finding)
+
+    def close(self) -> None:
+        """Close the handles of both roots."""
+        self.transcripts.close()
+        self.artifacts.close()

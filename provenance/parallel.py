@@ -1,0 +1,198 @@
+"""The same answers from several processes: sessions are dealt out, outcomes come back compact.
+
+Guarantees: one pass a transcript stays one pass; a worker that dies costs time and no answer (what
+it had is verified here). Processes, since small files verified in threads wait for one another.
+
+Example:
+    >>> deal({(True, "s"): [("f", "0"), ("g", "0")]}, 2)
+    [[((True, 's'), 0, [('f', '0')])], [((True, 's'), 1, [('g', '0')])]]
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import NamedTuple
+
+from provenance.findings import Finding
+from provenance.fs.root import TrustedRoot
+from provenance.limits import Limits
+from provenance.owners import Answer, Detail, Owners, Session
+from provenance.resolution import Outcome, Quiescence, Reason, Strength
+
+__all__ = ["answer_in_processes", "deal"]
+
+# A process gets about this many tasks, so that one with large files does not hold up the rest.
+_TASKS_PER_PROCESS = 8
+_LARGEST_TASK = 2048  # details
+
+_REASONS = tuple(Reason)
+_REASON_INDEX = {reason: index for index, reason in enumerate(_REASONS)}
+_STRENGTHS: tuple[Strength | None, ...] = (None, *Strength)
+_QUIESCENCES: tuple[Quiescence | None, ...] = (None, *Quiescence)
+_NO_DIGEST = bytes(32)
+
+# parts of sessions: the session, the index of its first detail here, the details
+Task = list[tuple[Session, int, list[Detail]]]
+
+
+class _Answers(NamedTuple):
+    """One task's outcomes, in the order of its questions: what a pickle of each would cost more."""
+
+    reasons: bytes
+    strengths: bytes
+    quiescences: bytes
+    digests: bytes
+    excerpts: tuple[str | None, ...] | None
+    findings: tuple[Finding, ...]
+
+
+_worker: Owners | None = None
+
+
+def answer_in_processes(
+    owners: Owners, asked: Mapping[Session, list[Detail]], *, jobs: int
+) -> Iterator[Answer]:
+    """Answer all that is asked with `jobs` processes, as tasks come to an end."""
+    tasks = deal(asked, jobs)
+    if multiprocessing.current_process().daemon:
+        # A daemonic process may have no children: the answers are the same without.
+        for task in tasks:
+            yield from _answer_here(owners, task)
+        return
+    before = {child.pid for child in multiprocessing.active_children()}
+    executor = ProcessPoolExecutor(
+        max_workers=min(jobs, len(tasks)),
+        mp_context=_context(),
+        initializer=_start_worker,
+        initargs=(owners.transcripts, owners.artifacts, owners.limits, owners.excerpt_chars),
+    )
+    finished = False
+    try:
+        waiting: dict[Future[_Answers], Task] = {
+            executor.submit(_work, task): task for task in tasks
+        }
+        for future in as_completed(waiting):
+            task = waiting.pop(future)
+            try:
+                answers = future.result()
+            except BrokenProcessPool:
+                yield from _answer_here(owners, task)
+                continue
+            if owners.on_finding is not None:
+                for finding in answers.findings:
+                    owners.on_finding(finding)
+            yield from _unpack(task, answers)
+        finished = True
+    finally:
+        executor.shutdown(wait=finished, cancel_futures=True)
+        if not finished:
+            # Interrupted: a worker may be hashing for minutes; nothing of its is needed any more.
+            for child in multiprocessing.active_children():
+                if child.pid not in before:
+                    child.terminate()
+
+
+def deal(asked: Mapping[Session, list[Detail]], jobs: int) -> list[Task]:
+    """Cut what is asked into tasks; what is asked of one transcript stays together.
+
+    Args:
+        asked: the details of each session.
+        jobs: how many processes will take tasks.
+    """
+    total = sum(map(len, asked.values()))
+    size = max(1, min(_LARGEST_TASK, total // (jobs * _TASKS_PER_PROCESS)))
+    tasks: list[Task] = []
+    current: Task = []
+    count = 0
+    for session, details in asked.items():
+        is_artifact, _ = session
+        step = size if is_artifact else len(details)
+        for start in range(0, len(details), step):
+            part = details[start : start + step]
+            current.append((session, start, part))
+            count += len(part)
+            if count >= size:
+                tasks.append(current)
+                current, count = [], 0
+    if current:
+        tasks.append(current)
+    return tasks
+
+
+def _answer_here(owners: Owners, task: Task) -> Iterator[Answer]:
+    for session, start, details in task:
+        yield session, start, owners.answer_session(session, details)
+
+
+def _context() -> multiprocessing.context.BaseContext:
+    # A fork is the cheapest start, and safe only while there is no other thread.
+    forks = sys.platform == "linux" and threading.active_count() == 1 and hasattr(os, "fork")
+    return multiprocessing.get_context("fork" if forks else "spawn")
+
+
+def _start_worker(
+    transcripts: TrustedRoot, artifacts: TrustedRoot, limits: Limits, excerpt_chars: int
+) -> None:
+    global _worker  # noqa: PLW0603 - one per process, set before its first task
+    # An interrupt is the parent's to handle; here it would only print a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _worker = Owners(
+        transcripts,
+        artifacts,
+        limits=limits,
+        excerpt_chars=excerpt_chars,
+        threads=False,
+    )
+
+
+def _work(task: Task) -> _Answers:
+    owners = _worker
+    assert owners is not None  # noqa: S101 - the initializer ran
+    findings: list[Finding] = []
+    owners.on_finding = findings.append
+    reasons, strengths, quiescences = bytearray(), bytearray(), bytearray()
+    digests: list[bytes] = []
+    excerpts: list[str | None] = []
+    for session, _, details in task:
+        for outcome in owners.answer_session(session, details):
+            reason, sha256, excerpt, strength, quiescence = outcome
+            reasons.append(_REASON_INDEX[reason])
+            strengths.append(_STRENGTHS.index(strength))
+            quiescences.append(_QUIESCENCES.index(quiescence))
+            digests.append(_NO_DIGEST if sha256 is None else bytes.fromhex(sha256))
+            excerpts.append(excerpt)
+    return _Answers(
+        bytes(reasons),
+        bytes(strengths),
+        bytes(quiescences),
+        b"".join(digests),
+        tuple(excerpts) if owners.excerpt_chars else None,
+        tuple(findings),
+    )
+
+
+def _unpack(task: Task, answers: _Answers) -> Iterator[Answer]:
+    offset = 0
+    for session, start, details in task:
+        outcomes = [_outcome(answers, offset + index) for index in range(len(details))]
+        offset += len(details)
+        yield session, start, outcomes
+
+
+def _outcome(answers: _Answers, index: int) -> Outcome:
+    strength = _STRENGTHS[answers.strengths[index]]
+    digest = None if strength is None else answers.digests[32 * index : 32 * index + 32].hex()
+    return Outcome(
+        _REASONS[answers.reasons[index]],
+        digest,
+        None if answers.excerpts is None else answers.excerpts[index],
+        strength,
+        _QUIESCENCES[answers.quiescences[index]],
+    )

@@ -1,0 +1,251 @@
+"""From a pointer to one of five states (spec 01, sections 1 to 3): read `resolve_many`.
+
+Guarantees: for any `str`, a result and never an exception. The grammar decides first, then the
+authorization, and only then a file system call is made. `available` is said only of bytes that
+were read and verified in this very call.
+
+Example:
+    >>> resolver = SourcePointerResolver("/nowhere", "/nowhere")
+    >>> str(resolver.resolve("transcript:s1:1").reason)
+    'transcript_missing'
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from provenance.owners import Detail, Owners, Session
+from provenance.errors import CallerError
+from provenance.findings import Finding
+from provenance.fs.root import TrustedRoot
+from provenance.limits import DEFAULT_LIMITS, Limits
+from provenance.pointers import (
+    SourcePointer,
+    SourcePointerError,
+    SourcePointerKind,
+    UnsupportedSourcePointerError,
+    parse_source_pointer,
+)
+from provenance.resolution import (
+    Reason,
+    SourceResolution,
+    resolution_for,
+    verified,
+)
+
+if TYPE_CHECKING:
+    from provenance.fs import BackendName
+
+__all__ = ["SourcePointerResolver"]
+
+_TRANSCRIPT, _ARTIFACT = SourcePointerKind.TRANSCRIPT, SourcePointerKind.ARTIFACT
+
+Authorize = Callable[[SourcePointer], object]
+RootLike = str | os.PathLike[str] | TrustedRoot
+
+
+class ResolverArgumentError(CallerError, ValueError):
+    """An argument of the resolver has the right type and no possible value."""
+
+    code = "invalid_resolver_argument"
+
+
+class SourcePointerResolver:
+    """Verifies the sources behind pointers, below two trusted roots; a context manager.
+
+    What it does not do: it decides no retention, follows no pointer inside evidence, and keeps no
+    answer (each call verifies anew). An answer is true for the moment of the call.
+    """
+
+    def __init__(
+        self,
+        transcript_root: RootLike,
+        artifact_root: RootLike,
+        *,
+        authorize: Authorize | None = None,
+        max_excerpt_chars: int = 2000,
+        limits: Limits = DEFAULT_LIMITS,
+        backend: BackendName = "auto",
+        on_finding: Callable[[Finding], None] | None = None,
+    ) -> None:
+        """Name the roots and the rules; no file is touched yet.
+
+        Args:
+            transcript_root: holds `<session>.jsonl`; may be missing.
+            artifact_root: holds `<session>/tool-results/<file>`; may be missing.
+            authorize: asked once for each pointer that parses, before any file system call; only
+                `True` allows. None allows what lies under the roots.
+            max_excerpt_chars: length of excerpts in characters; 0 gives none.
+            limits: bounds on what is read.
+            backend: how files are opened: `auto`, `openat2` or `walk`.
+            on_finding: hears what is unusual beside the states (absent envelope fields, hard
+                links, foreign owners, roots that others may write to).
+
+        Raises:
+            TypeError: `authorize` is not callable, or a root is no path.
+            ValueError: `max_excerpt_chars` is no whole number of 0 or more.
+        """
+        if authorize is not None and not callable(authorize):
+            raise TypeError(f"authorize: expected a callable, got {type(authorize).__name__}")
+        if type(max_excerpt_chars) is not int or max_excerpt_chars < 0:
+            raise ResolverArgumentError(
+                f"max_excerpt_chars: expected a whole number of 0 or more, got {max_excerpt_chars!r}"
+            )
+        self._authorize = authorize
+        self._transcripts = _trusted(transcript_root, backend)
+        self._artifacts = _trusted(artifact_root, backend)
+        self._owners = Owners(
+            self._transcripts,
+            self._artifacts,
+            limits=limits,
+            excerpt_chars=max_excerpt_chars,
+            on_finding=on_finding,
+        )
+
+    @property
+    def transcript_root(self) -> Path:
+        """The operator's path of the transcript root."""
+        return self._transcripts.path
+
+    @property
+    def artifact_root(self) -> Path:
+        """The operator's path of the artifact root."""
+        return self._artifacts.path
+
+    def resolve(self, pointer: str) -> SourceResolution:
+        """Verify one source; never raises for a `str`.
+
+        Raises:
+            TypeError: `pointer` is not a `str`.
+        """
+        return self.resolve_many((pointer,))[0]
+
+    def resolve_many(
+        self, pointers: Iterable[str], *, jobs: int = 1
+    ) -> tuple[SourceResolution, ...]:
+        """Verify many sources: one pass for each transcript, one result for each input, in order.
+
+        Args:
+            pointers: texts, as cited; repeated ones are verified once.
+            jobs: how many processes verify; the answers are the same.
+
+        Raises:
+            TypeError: an input is not a `str`.
+        """
+        # 1. Only text is a pointer.
+        texts = _only_text(pointers)
+        answers: list[SourceResolution | None] = [None] * len(texts)
+        asked = _Asked()
+        for index, text in enumerate(texts):
+            # 2. The grammar: malformed is corrupt, an unknown scheme unsupported.
+            try:
+                pointer = parse_source_pointer(text)
+            except UnsupportedSourcePointerError:
+                answers[index] = resolution_for(text, Reason.UNSUPPORTED_SCHEME)
+                continue
+            except SourcePointerError:
+                kind = _claimed_kind(text)
+                answers[index] = resolution_for(text, Reason.MALFORMED_POINTER, source_type=kind)
+                continue
+            # 3. The authorization, before anything is looked up: only True allows.
+            if self._authorize is not None:
+                refusal = _refusal(self._authorize, pointer)
+                if refusal is not None:
+                    answers[index] = resolution_for(text, refusal, source_type=pointer.kind)
+                    continue
+            # 4. What is asked of an owner, session by session.
+            asked.add(pointer, index)
+        # 5. The owners answer, below their roots: open without a link or mount followed (6), only
+        #    a regular file (7), size first (8), every record or byte up to what is cited (9),
+        #    its digest (10), and no change meanwhile, else again (11).
+        for session, start, outcomes in self._owners.answer(asked.details, jobs=jobs):
+            # 12. One result for each input; only `available` carries a digest.
+            kind = _ARTIFACT if session[0] else _TRANSCRIPT
+            places = asked.places[session]
+            for index, outcome in enumerate(outcomes, start):
+                place = places[index]
+                text = texts[place]
+                answers[place] = (
+                    resolution_for(text, outcome.reason, source_type=kind)
+                    if outcome.sha256 is None
+                    else verified(text, kind, outcome)
+                )
+        return tuple(answers)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Close the roots' handles (those of roots that were passed in stay open)."""
+        self._owners.close()
+
+    def __enter__(self) -> SourcePointerResolver:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _Asked:
+    """What is asked of each session, and which input each detail answers."""
+
+    __slots__ = ("_append_detail", "_append_place", "_session", "details", "places")
+
+    def __init__(self) -> None:
+        self.details: dict[Session, list[Detail]] = {}
+        self.places: dict[Session, list[int]] = {}
+        self._session: Session | None = None
+
+    def add(self, pointer: SourcePointer, place: int) -> None:
+        name = pointer.artifact_name
+        session = (name is not None, pointer.session_id)
+        if session != self._session:
+            # Pointers come in runs of one session: its lists are looked up once a run.
+            self._session = session
+            self._append_detail = self.details.setdefault(session, []).append
+            self._append_place = self.places.setdefault(session, []).append
+        self._append_detail((pointer.sequence if name is None else name, pointer.digest_prefix))
+        self._append_place(place)
+
+
+def _refusal(authorize: Authorize, pointer: SourcePointer) -> Reason | None:
+    try:
+        answer = authorize(pointer)
+    except PermissionError:
+        return Reason.POLICY_DENIED
+    except Exception:  # noqa: BLE001 - whatever a policy raises, it did not allow
+        return Reason.POLICY_ERROR
+    if answer is True:
+        return None
+    if answer is False:
+        return Reason.POLICY_DENIED
+    if inspect.iscoroutine(answer):
+        # Dropped, it would warn, and the warning would open source files.
+        answer.close()
+    return Reason.POLICY_ERROR
+
+
+def _only_text(pointers: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(pointers, str):
+        raise TypeError("pointers: expected several texts, got one str")
+    texts = tuple(pointers)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"pointer: expected str, got {type(text).__name__}")
+    return texts
+
+
+def _claimed_kind(text: str) -> str | None:
+    scheme = text.partition(":")[0]
+    return scheme if scheme in ("transcript", "artifact") else None
+
+
+def _trusted(root: RootLike, backend: BackendName) -> TrustedRoot:
+    return root if isinstance(root, TrustedRoot) else TrustedRoot(root, backend=backend)
