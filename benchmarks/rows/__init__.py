@@ -1,0 +1,31 @@
+"""One module a family of rows; each has `run(plan)`, which yields what it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from benchmarks.model import Row
+from benchmarks.plan import Plan
+from benchmarks.rows import (
+    big_artifact,
+    curves,
+    small_artifacts,
+    spilling,
+    startup,
+    transcript,
+)
+
+__all__ = ["FAMILIES"]
+
+FAMILIES: Mapping[str, Callable[[Plan], Iterator[Row]]] = MappingProxyType(
+    {
+        "startup": startup.run,
+        # Before anything big is deleted: see there.
+        "spilling": spilling.run,
+        "small-artifacts": small_artifacts.run,
+        "transcript": transcript.run,
+        "big-artifact": big_artifact.run,
+        "curves": curves.run,
+    }
+)

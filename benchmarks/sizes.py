@@ -1,0 +1,61 @@
+"""How much data each row gets.
+
+Guarantees: `full` is the size that the bars are stated for; `small` has the same shape and takes a
+minute or two, and its verdicts are indications only.
+
+Example:
+    >>> FULL.small_artifacts
+    100000
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FULL", "SCALES", "SMALL", "Sizes"]
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Amounts of generated data.
+
+    Attributes:
+        big_bytes: size of each big artifact; a multiple of 1 MiB.
+        small_artifacts: how many artifacts of 4 KiB.
+        events: events in the transcript of the transcript rows.
+        curve_pointers: numbers of pointers on the curves, growing.
+        curve_events: transcript lengths on the curve, growing.
+        curve_transcript_events: length of the transcript that the pointer curve cites.
+        spills: results that are spilled, 100 KB each.
+    """
+
+    big_bytes: int
+    small_artifacts: int
+    events: int
+    curve_pointers: tuple[int, ...]
+    curve_events: tuple[int, ...]
+    curve_transcript_events: int
+    spills: int
+
+
+SMALL = Sizes(
+    big_bytes=128 * _MIB,
+    small_artifacts=10_000,
+    events=100_000,
+    curve_pointers=(10, 100, 1_000, 10_000),
+    curve_events=(10_000, 100_000, 1_000_000),
+    curve_transcript_events=10_000,
+    spills=1_000,
+)
+FULL = Sizes(
+    big_bytes=2048 * _MIB,
+    small_artifacts=100_000,
+    events=1_000_000,
+    curve_pointers=(100, 1_000, 10_000, 100_000),
+    curve_events=(10_000, 100_000, 1_000_000, 10_000_000),
+    curve_transcript_events=100_000,
+    spills=10_000,
+)
+SCALES = {"small": SMALL, "full": FULL}

@@ -1,0 +1,214 @@
+"""What runs inside the measured interpreters: `python -m benchmarks.tasks TASK ...`.
+
+Guarantees: prints one JSON object with the seconds of the work alone (interpreter start, imports
+and reading of the argument lists are outside, the start-up row has those), what was computed, and
+the highest resident memory of this process as the kernel has it.
+
+Example:
+    python -m benchmarks.tasks resolve --artifacts ROOT --pointers FILE --jobs 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import hashlib
+import json
+import platform
+import pstats
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from provenance.resolution import SourceResolution
+
+__all__ = ["main"]
+
+# In the profile of `--profile`: enough to show where the time goes on one screen.
+_PROFILE_LINES = 25
+_SPILL_BYTES = 100_000
+
+# The timed part; what it gives back says, after the clock has stopped, what was computed.
+Work = Callable[[], Callable[[], str | None]]
+
+
+def main() -> None:
+    """Run one task and print its report."""
+    arguments = _parser().parse_args()
+    work: Work = arguments.setup(arguments)
+    profile = cProfile.Profile() if arguments.profile else None
+    started = time.perf_counter()
+    check = work() if profile is None else profile.runcall(work)
+    seconds = time.perf_counter() - started
+    peak = peak_kib()
+    print(json.dumps({"seconds": seconds, "check": check(), "peak_kib": peak}))
+    if profile is not None:
+        statistics = pstats.Stats(profile, stream=sys.stderr)
+        statistics.sort_stats("tottime").print_stats(_PROFILE_LINES)
+
+
+def peak_kib() -> int:
+    """Highest resident memory of this process since its `exec`, in KiB."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1])
+    # Where there is no /proc; macOS counts bytes.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // 1024 if platform.system() == "Darwin" else peak
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks.tasks")
+    parser.add_argument("--profile", action="store_true", help="print a profile to stderr")
+    tasks = parser.add_subparsers(required=True)
+
+    resolve = tasks.add_parser("resolve")
+    resolve.add_argument("--transcripts", type=Path, default=Path("absent"))
+    resolve.add_argument("--artifacts", type=Path, default=Path("absent"))
+    resolve.add_argument("--pointers", type=Path, required=True)
+    resolve.add_argument("--jobs", type=int, default=1)
+    resolve.add_argument("--excerpt-chars", type=int, default=0)
+    resolve.add_argument("--check", choices=("count", "evidence", "none"), default="count")
+    resolve.set_defaults(setup=_resolve)
+
+    strict = tasks.add_parser("strict-transcript")
+    strict.add_argument("path", type=Path)
+    strict.add_argument("session_id")
+    strict.add_argument("--cited-every", type=int, required=True)
+    strict.set_defaults(setup=_strict_transcript)
+
+    hashing = tasks.add_parser("hash")
+    hashing.add_argument("path", type=Path)
+    hashing.set_defaults(setup=_hash)
+
+    loop = tasks.add_parser("artifacts-by-hand")
+    loop.add_argument("root", type=Path)
+    loop.add_argument("manifest", type=Path)
+    loop.set_defaults(setup=_artifacts_by_hand)
+
+    for name, setup in (("spill", _spill), ("spill-by-hand", _spill_by_hand)):
+        spilling = tasks.add_parser(name)
+        spilling.add_argument("root", type=Path)
+        spilling.add_argument("--count", type=int, required=True)
+        spilling.set_defaults(setup=setup)
+    return parser
+
+
+def _resolve(arguments: argparse.Namespace) -> Work:
+    from provenance.pointers import SourcePointer
+    from provenance.resolver import SourcePointerResolver
+
+    pointers = arguments.pointers.read_text().split("\n")[:-1]
+    sessions = frozenset(pointer.split(":")[1] for pointer in pointers)
+
+    def authorize(pointer: SourcePointer) -> bool:
+        return pointer.session_id in sessions
+
+    def work() -> Callable[[], str | None]:
+        with SourcePointerResolver(
+            arguments.transcripts,
+            arguments.artifacts,
+            authorize=authorize,
+            max_excerpt_chars=arguments.excerpt_chars,
+        ) as resolver:
+            results = resolver.resolve_many(pointers, jobs=arguments.jobs)
+        return lambda: _check_of(results, kind=arguments.check)
+
+    return work
+
+
+def _check_of(results: Sequence[SourceResolution], *, kind: str) -> str | None:
+    """Say what was computed, for comparison; whatever is compared, all must be available."""
+    evidence = hashlib.sha256()
+    for one in results:
+        if one.evidence_sha256 is None:
+            raise SystemExit(f"resolve: {one.pointer} is {one.status}, {one.reason}")
+        evidence.update(bytes.fromhex(one.evidence_sha256))
+    if kind == "none":
+        return None
+    return evidence.hexdigest() if kind == "evidence" else f"{len(results)}/{len(results)}"
+
+
+def _strict_transcript(arguments: argparse.Namespace) -> Work:
+    from benchmarks.references import check_transcript_strictly
+
+    def work() -> Callable[[], str | None]:
+        digest = check_transcript_strictly(
+            arguments.path, arguments.session_id, cited_every=arguments.cited_every
+        )
+        return lambda: digest
+
+    return work
+
+
+def _hash(arguments: argparse.Namespace) -> Work:
+    from benchmarks.references import hash_file
+
+    def work() -> Callable[[], str | None]:
+        hash_file(arguments.path)
+        return lambda: "1/1"
+
+    return work
+
+
+def _artifacts_by_hand(arguments: argparse.Namespace) -> Work:
+    from benchmarks.references import verify_artifacts_by_hand
+
+    lines = arguments.manifest.read_text().split("\n")[:-1]
+    items = [(folder, name, digest) for folder, name, digest in map(str.split, lines)]
+
+    def work() -> Callable[[], str | None]:
+        matches = verify_artifacts_by_hand(arguments.root, items)
+        return lambda: f"{matches}/{len(items)}"
+
+    return work
+
+
+def _spill(arguments: argparse.Namespace) -> Work:
+    from provenance.artifacts import ArtifactStore
+
+    root = _fresh(arguments.root)
+
+    def work() -> Callable[[], str | None]:
+        store = ArtifactStore(root)
+        for content in _contents(arguments.count):
+            store.spill("bench-spill", content, tool="bash")
+        return lambda: str(arguments.count)
+
+    return work
+
+
+def _spill_by_hand(arguments: argparse.Namespace) -> Work:
+    from benchmarks.references import spill_by_hand
+
+    folder = _fresh(arguments.root) / "bench-spill" / "tool-results"
+
+    def work() -> Callable[[], str | None]:
+        count = spill_by_hand(folder, _contents(arguments.count))
+        return lambda: str(count)
+
+    return work
+
+
+def _fresh(root: Path) -> Path:
+    root.mkdir(mode=0o700, exist_ok=True)
+    return Path(tempfile.mkdtemp(dir=root))
+
+
+def _contents(count: int) -> Iterator[bytes]:
+    """Give results of 100 KB of lines, no two alike."""
+    line = b"the quick brown fox jumps over the lazy dog 0123456789, and goes home again.\n"
+    block = (line * (_SPILL_BYTES // len(line) + 1))[: _SPILL_BYTES - 18]
+    for serial in range(count):
+        yield b"%017d\n" % serial + block
+
+
+if __name__ == "__main__":
+    main()
