@@ -1,0 +1,162 @@
+"""Evidence behind an agent's context: kept reachable, and verified each time it is used.
+
+Guarantees: `import provenance` loads nothing else and does nothing. Each public name below is
+loaded from its module on first use and then kept, so that a program pays for what it uses.
+
+Example:
+    >>> from provenance import parse_source_pointer
+    >>> parse_source_pointer("transcript:s1:3").sequence
+    3
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from provenance._version import __version__
+
+if TYPE_CHECKING:
+    from provenance.artifacts import (
+        ArtifactStore,
+        SpilledArtifact,
+        SpillOutcome,
+        SpillPolicy,
+    )
+    from provenance.durable import (
+        DurableContextState,
+        DurableFact,
+        PendingItem,
+        RetrievalEvidence,
+        capture_retrieval_evidence,
+        render_durable_context,
+        resolve_durable_sources,
+        transition_pending,
+    )
+    from provenance.errors import CallerError, CtxauditError, DataError, MachineError
+    from provenance.evidence import EvidenceUnavailable
+    from provenance.findings import Finding, Location, Severity
+    from provenance.fs import TrustedRoot
+    from provenance.limits import DEFAULT_LIMITS, Limits
+    from provenance.pointers import (
+        SourcePointer,
+        SourcePointerError,
+        SourcePointerKind,
+        UnsupportedSourcePointerError,
+        artifact_pointer,
+        parse_source_pointer,
+        transcript_pointer,
+    )
+    from provenance.resolution import (
+        Quiescence,
+        Reason,
+        SourceResolution,
+        SourceResolutionStatus,
+        Strength,
+    )
+    from provenance.resolver import SourcePointerResolver
+    from provenance.transcripts import TailRepair, TranscriptEvent, TranscriptWriter, repair_tail
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "ArtifactStore",
+    "CallerError",
+    "CtxauditError",
+    "DataError",
+    "DurableContextState",
+    "DurableFact",
+    "EvidenceUnavailable",
+    "Finding",
+    "Limits",
+    "Location",
+    "MachineError",
+    "PendingItem",
+    "Quiescence",
+    "Reason",
+    "RetrievalEvidence",
+    "Severity",
+    "SourcePointer",
+    "SourcePointerError",
+    "SourcePointerKind",
+    "SourcePointerResolver",
+    "SourceResolution",
+    "SourceResolutionStatus",
+    "SpillOutcome",
+    "SpillPolicy",
+    "SpilledArtifact",
+    "Strength",
+    "TailRepair",
+    "TranscriptEvent",
+    "TranscriptWriter",
+    "TrustedRoot",
+    "UnsupportedSourcePointerError",
+    "__version__",
+    "artifact_pointer",
+    "capture_retrieval_evidence",
+    "parse_source_pointer",
+    "render_durable_context",
+    "repair_tail",
+    "resolve_durable_sources",
+    "transcript_pointer",
+    "transition_pending",
+]
+
+# Type checkers read the imports above, the interpreter reads this; a test compares the two.
+_HOME = {
+    "DEFAULT_LIMITS": "provenance.limits",
+    "ArtifactStore": "provenance.artifacts",
+    "CallerError": "provenance.errors",
+    "CtxauditError": "provenance.errors",
+    "DataError": "provenance.errors",
+    "DurableContextState": "provenance.durable",
+    "DurableFact": "provenance.durable",
+    "EvidenceUnavailable": "provenance.evidence",
+    "Finding": "provenance.findings",
+    "Limits": "provenance.limits",
+    "Location": "provenance.findings",
+    "MachineError": "provenance.errors",
+    "PendingItem": "provenance.durable",
+    "Quiescence": "provenance.resolution",
+    "Reason": "provenance.resolution",
+    "RetrievalEvidence": "provenance.durable",
+    "Severity": "provenance.findings",
+    "SourcePointer": "provenance.pointers",
+    "SourcePointerError": "provenance.pointers",
+    "SourcePointerKind": "provenance.pointers",
+    "SourcePointerResolver": "provenance.resolver",
+    "SourceResolution": "provenance.resolution",
+    "SourceResolutionStatus": "provenance.resolution",
+    "SpillOutcome": "provenance.artifacts",
+    "SpillPolicy": "provenance.artifacts",
+    "SpilledArtifact": "provenance.artifacts",
+    "Strength": "provenance.resolution",
+    "TailRepair": "provenance.transcripts",
+    "TranscriptEvent": "provenance.transcripts",
+    "TranscriptWriter": "provenance.transcripts",
+    "TrustedRoot": "provenance.fs",
+    "UnsupportedSourcePointerError": "provenance.pointers",
+    "artifact_pointer": "provenance.pointers",
+    "capture_retrieval_evidence": "provenance.durable",
+    "parse_source_pointer": "provenance.pointers",
+    "render_durable_context": "provenance.durable",
+    "repair_tail": "provenance.transcripts",
+    "resolve_durable_sources": "provenance.durable",
+    "transcript_pointer": "provenance.pointers",
+    "transition_pending": "provenance.durable",
+}
+
+if not TYPE_CHECKING:  # a type checker must still refuse a name that does not exist
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from its module on first use (PEP 562)."""
+        home = _HOME.get(name)
+        if home is None:
+            raise AttributeError(f"module 'provenance' has no attribute {name!r}")
+        value = getattr(import_module(home), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List what is loaded and what would be loaded on use."""
+    return sorted({*globals(), *__all__})

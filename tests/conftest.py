@@ -1,0 +1,27 @@
+"""What every test shares: Hypothesis profiles and the places in the checkout."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine makes an example slow, not wrong: no deadline, and no check of how fast data is
+# generated. A failure prints the blob that reproduces it, so no run needs a fixed seed.
+_PATIENT = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", _PATIENT, max_examples=100)
+settings.register_profile("ci", _PATIENT, max_examples=200, derandomize=False)
+settings.register_profile("thorough", _PATIENT, max_examples=5_000, derandomize=False)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
+)
+
+_CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The folder that holds pyproject.toml."""
+    return _CHECKOUT
