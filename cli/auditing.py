@@ -1,0 +1,209 @@
+"""Carries out `ctxaudit verify`: reads what the operator named, audits, writes the reports.
+
+Guarantees: a SIGINT ends the verifying and not the report. A report in a file is whole or not
+there. The exit code does not depend on the format.
+
+Example:
+    $ ctxaudit verify home --format ndjson
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import PurePath
+
+import click
+
+from provenance._version import __version__
+from provenance.audit import STDIN, AuditRequest, Listener, TargetError, run_audit
+from provenance.audit_report import AuditedSource, AuditReport
+from provenance.errors import CtxauditError
+from provenance.fs import atomic_write
+from provenance.limits import DEFAULT_LIMITS
+from provenance.policy import Policy
+from provenance.reports import closing_lines, result_line, write_json, write_ndjson
+from provenance.resolution import Strength
+
+from .console_plain import write_plain
+from .console_view import view_of
+from .exit_codes import ExitCode
+from .interrupts import Interrupts
+from .operator_files import is_folder, label_of, read_policy, read_stdin
+from .options import Manner
+from .outputs import Output
+from .progress import Progress
+from .streams import OutputFailed, write_text
+from .verdict import verdict_of
+
+__all__ = ["VerifyOrder", "carry_out"]
+
+_PIECE = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyOrder:
+    """The options of one `ctxaudit verify`, as they were given."""
+
+    targets: tuple[str, ...]
+    pointers: tuple[str, ...]
+    transcript_root: str | None
+    artifact_root: str | None
+    policy: str | None
+    tenant: str | None
+    min_strength: str | None
+    scan: bool
+    as_format: str | None
+    check_all: bool
+    jobs: int
+    outputs: tuple[Output, ...]
+    fail_on: frozenset[str] | None
+    exit_zero: bool
+    manner: Manner
+    weakened_by_environment: tuple[str, ...]
+
+
+def carry_out(order: VerifyOrder) -> ExitCode:
+    """Audit and report; gives the exit code.
+
+    Raises:
+        click.UsageError: a named file cannot be used.
+        OutputFailed: a report could not be written.
+    """
+    with Interrupts() as interrupts:
+        _require_folders(order.outputs)
+        policy = read_policy(order.policy)
+        data, stopped = b"", False
+        if STDIN in order.targets:
+            data, stopped = read_stdin(max_bytes=DEFAULT_LIMITS.max_document_bytes)
+        listener = _Relay(order, interrupts)
+        try:
+            report = run_audit(
+                _request(order, policy, data),
+                clock=lambda: datetime.now(UTC),
+                stopwatch=time.monotonic,
+                listener=listener,
+                is_interrupted=stopped,
+            )
+        except TargetError as error:
+            raise click.UsageError(str(error), click.get_current_context()) from None
+        finally:
+            listener.close()
+        report = replace(report, weakened_by_environment=order.weakened_by_environment)
+        code = verdict_of(report, fail_on=order.fail_on, exit_zero=order.exit_zero)
+        with interrupts.held_back():
+            for output in order.outputs:
+                _write(output, report, code, order.manner)
+        return code
+
+
+class _Relay(Listener):
+    """Passes results on as they come: lines to standard output, numbers to the terminal."""
+
+    def __init__(self, order: VerifyOrder, interrupts: Interrupts) -> None:
+        self._streams = Output("ndjson", None) in order.outputs
+        self._interrupts = interrupts
+        self._progress = Progress.where_wanted(order.manner, clock=time.monotonic)
+
+    def on_plan(self, total: int) -> None:
+        if self._progress is not None:
+            self._progress.plan(total)
+
+    def on_sources(self, sources: Sequence[AuditedSource]) -> None:
+        if self._streams:
+            with self._interrupts.held_back():
+                for piece in _pieces(result_line(source) for source in sources):
+                    write_text(piece)
+        if self._progress is not None:
+            self._progress.advance(len(sources))
+
+    def on_transcript(self, transcript: object) -> None:
+        if self._progress is not None:
+            self._progress.advance(1)
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.close()
+
+
+def _request(order: VerifyOrder, policy: Policy | None, data: bytes) -> AuditRequest:
+    return AuditRequest(
+        targets=order.targets,
+        pointers=order.pointers,
+        stdin=data,
+        scan=order.scan,
+        as_format=order.as_format,
+        transcript_root=order.transcript_root,
+        artifact_root=order.artifact_root,
+        policy=policy,
+        tenant=order.tenant,
+        min_strength=None if order.min_strength is None else Strength(order.min_strength),
+        check_all=order.check_all,
+        jobs=order.jobs,
+    )
+
+
+def _require_folders(outputs: Sequence[Output]) -> None:
+    """Say now, not after an hour, that there is no folder for a report."""
+    for output in outputs:
+        if output.path is None:
+            continue
+        parent = str(PurePath(output.path).parent)
+        if is_folder(output.path) or not is_folder(parent):
+            raise click.UsageError(
+                f"--output: {label_of(output.path)}: expected a file in a folder that exists",
+                click.get_current_context(),
+            )
+
+
+def _write(output: Output, report: AuditReport, code: ExitCode, manner: Manner) -> None:
+    if output.path is not None:
+        data = "".join(_text(output.format, report, code, manner)).encode(
+            "utf-8", "backslashreplace"
+        )
+        try:
+            atomic_write(output.path, data)
+        except CtxauditError as error:
+            raise OutputFailed(f"--output: {label_of(output.path)}: {error}") from None
+    elif output.format == "console" and manner.boxes:
+        _print_boxes(report, code, manner)
+    elif output.format == "ndjson":
+        for piece in _pieces(closing_lines(report)):
+            write_text(piece)
+    else:
+        for piece in _pieces(_text(output.format, report, code, manner)):
+            write_text(piece)
+
+
+def _text(kind: str, report: AuditReport, code: ExitCode, manner: Manner) -> Iterator[str]:
+    match kind:
+        case "json":
+            yield from write_json(report, version=__version__)
+        case "ndjson":
+            yield from write_ndjson(report)
+        case _:
+            yield write_plain(view_of(report, code), quiet=manner.quiet)
+
+
+def _print_boxes(report: AuditReport, code: ExitCode, manner: Manner) -> None:
+    from .console_boxes import print_boxes
+    from .terminal import capture
+
+    view = view_of(report, code)
+    write_text(capture(manner, lambda console: print_boxes(view, console, quiet=manner.quiet)))
+
+
+def _pieces(texts: Iterator[str]) -> Iterator[str]:
+    """Join short texts into pieces that are worth a system call."""
+    held: list[str] = []
+    size = 0
+    for text in texts:
+        held.append(text)
+        size += len(text)
+        if size >= _PIECE:
+            yield "".join(held)
+            held, size = [], 0
+    if held:
+        yield "".join(held)

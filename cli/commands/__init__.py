@@ -1,0 +1,7 @@
+"""One module a command; `cli.main` loads the one that was asked for.
+
+Example:
+    $ ctxaudit explain artifact_missing
+"""
+
+__all__: list[str] = []

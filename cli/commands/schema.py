@@ -1,0 +1,36 @@
+"""`ctxaudit schema`: the JSON Schemas that are published with the package.
+
+Guarantees: what is printed is the packaged file, byte for byte.
+
+Example:
+    $ ctxaudit schema report
+"""
+
+from __future__ import annotations
+
+import click
+
+from ..options import examples
+from ..streams import write_text
+
+__all__ = ["command"]
+
+
+@click.command(
+    epilog=examples("ctxaudit schema report", "ctxaudit schema state > state.schema.json")
+)
+@click.argument("name", required=False)
+@click.pass_context
+def command(ctx: click.Context, *, name: str | None) -> None:
+    """Print the JSON Schema called NAME; without NAME, list what there is."""
+    from provenance.schemas import SCHEMA_NAMES, UnknownSchemaError, load_schema
+
+    if name is None:
+        write_text("".join(f"{known}\n" for known in SCHEMA_NAMES))
+        return
+    # A document names its schema as `ctxaudit.state/1`; that is a name for it, too.
+    asked = next((known for known in SCHEMA_NAMES if name == f"ctxaudit.{known}/1"), name)
+    try:
+        write_text(load_schema(asked))
+    except UnknownSchemaError as error:
+        raise click.UsageError(f"NAME: {error}", ctx) from None

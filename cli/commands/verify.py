@@ -1,0 +1,178 @@
+"""`ctxaudit verify`: the command line of an audit.
+
+Guarantees: whatever is wrong with the options is said before anything is verified. What they mean
+is carried out by `cli.auditing`, which is loaded when the command runs.
+
+Example:
+    $ ctxaudit verify sample_state
+"""
+
+from __future__ import annotations
+
+import click
+
+from ..options import (
+    PathName,
+    environment_name,
+    examples,
+    manner_from,
+    manner_options,
+    option,
+    roots_options,
+)
+from ..outputs import FORMATS, pair_outputs
+
+__all__ = ["command"]
+
+_STRENGTHS = ("position", "prefix", "full", "pinned", "sealed")
+_STATES = ("missing", "denied", "corrupt", "unsupported", "inconclusive")
+_MOST_JOBS = 256
+# Options that can turn a failing audit into a passing one.
+_WEAKENING = (
+    "fail_on",
+    "exit_zero",
+    "policy",
+    "as_tenant",
+    "transcript_root",
+    "artifact_root",
+)
+
+
+def _states(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> frozenset[str] | None:
+    if not value:
+        return None
+    named = [name for text in value for name in text.split(",")]
+    for name in named:
+        if name not in _STATES:
+            raise click.BadParameter(
+                f"expected some of {','.join(_STATES)}, got {name!r}", ctx, param
+            )
+    return frozenset(named)
+
+
+@click.command(
+    epilog=examples(
+        "ctxaudit verify sample_state",
+        "ctxaudit verify home --format json --output report.json --format console",
+        "ctxaudit verify --pointer transcript:run-1:3 --transcript-root logs",
+        "ctxaudit verify --scan notes.md home",
+        "cat pointers.txt | ctxaudit verify - home --format ndjson",
+    ),
+)
+@click.argument("targets", metavar="[TARGET]...", nargs=-1, type=PathName())
+@option("--pointer", multiple=True, metavar="POINTER", help="Check this pointer too; repeatable.")
+@roots_options
+@option("--policy", type=PathName(), help="TOML file with rules that allow and deny.")
+@option("--as-tenant", metavar="NAME", help="Who asks, for rules that tell tenants apart.")
+@option(
+    "--min-strength",
+    type=click.Choice(_STRENGTHS),
+    help="Weaker evidence counts as corrupt.",
+)
+@option("--scan", is_flag=True, help="File targets and - are texts: look for pointers in them.")
+@option(
+    "--as",
+    "as_format",
+    type=click.Choice(("native",)),
+    help="File targets are transcripts of this format.",
+)
+@option("--all", "check_all", is_flag=True, help="Check also what no state cites.")
+@option(
+    "--jobs",
+    type=click.IntRange(1, _MOST_JOBS),
+    default=1,
+    show_default=True,
+    help="Processes that verify.",
+)
+@option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(FORMATS),
+    help="Report; repeatable. Default: console.",
+)
+@option(
+    "--output",
+    "outputs",
+    multiple=True,
+    type=PathName(),
+    help="File for the report of the --format at the same place; repeatable; - is stdout.",
+)
+@option(
+    "--fail-on",
+    multiple=True,
+    metavar="STATES",
+    callback=_states,
+    help=f"Only these count for the exit code, with commas: {', '.join(_STATES)}.",
+)
+@option("--exit-zero", is_flag=True, help="Exit 0 whatever the evidence is like.")
+@manner_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    *,
+    targets: tuple[str, ...],
+    pointer: tuple[str, ...],
+    transcript_root: str | None,
+    artifact_root: str | None,
+    policy: str | None,
+    as_tenant: str | None,
+    min_strength: str | None,
+    scan: bool,
+    as_format: str | None,
+    check_all: bool,
+    jobs: int,
+    formats: tuple[str, ...],
+    outputs: tuple[str, ...],
+    fail_on: frozenset[str] | None,
+    exit_zero: bool,
+    color: str | None,
+    quiet: bool,
+) -> None:
+    """Check that cited evidence exists, unaltered and readable.
+
+    TARGET is a state home, a state file, a transcript or a folder of transcripts, a text (with
+    --scan), or - for pointers on standard input, one a line. Pointers that stand in no home are
+    looked up below --transcript-root and --artifact-root, or in the one home that is named.
+
+    Exit codes: 0 all available, 1 the tool failed, 2 usage, 3 nothing was verified,
+    4 inconclusive, 11 unsupported, 12 missing, 13 denied, 14 corrupt, 130 interrupted. The worst
+    of 14, 13, 12, 11, 4, 3 wins.
+    """
+    paired = pair_outputs(formats, outputs)
+    if not targets and not pointer:
+        raise click.UsageError("TARGET: expected a target or --pointer, got none", ctx)
+    manner = manner_from(ctx, color=color, quiet=quiet)
+    from ..auditing import VerifyOrder, carry_out
+
+    order = VerifyOrder(
+        targets=targets,
+        pointers=pointer,
+        transcript_root=transcript_root,
+        artifact_root=artifact_root,
+        policy=policy,
+        tenant=as_tenant,
+        min_strength=min_strength,
+        scan=scan,
+        as_format=as_format,
+        check_all=check_all,
+        jobs=jobs,
+        outputs=paired,
+        fail_on=fail_on,
+        exit_zero=exit_zero,
+        manner=manner,
+        weakened_by_environment=_weakened(ctx),
+    )
+    ctx.exit(carry_out(order))
+
+
+def _weakened(ctx: click.Context) -> tuple[str, ...]:
+    """Name the variables that set an option with which evidence can pass that would not."""
+    return tuple(
+        environment_name(name.replace("_", "-"))
+        for name in _WEAKENING
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.ENVIRONMENT
+        and ctx.params[name]
+    )

@@ -1,0 +1,209 @@
+"""What the console report says, before it is laid out: the same words for a pipe and a terminal.
+
+Guarantees: pure. Every text is one line in which nothing steers a terminal, whatever the audited
+files hold. The worst comes first; within a state, sources are sorted by pointer. What is not listed
+is counted.
+
+Example:
+    >>> from provenance.audit_report import AuditReport
+    >>> view_of(AuditReport(), ExitCode.NOTHING_VERIFIED).verdict
+    'Exit code 3. Nothing was verified: there was nothing to verify.'
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from provenance.audit import find_explanation
+from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscript, Citation
+from provenance.findings import Finding, Severity
+from provenance.pointers import SourcePointerError, parse_source_pointer
+
+from .exit_codes import ExitCode
+from .streams import one_line
+
+__all__ = ["ConsoleView", "FindingLine", "Row", "view_of"]
+
+# Worst first. `inconclusive` is no state of a source, but it is one of a check.
+_ORDER = ("corrupt", "denied", "missing", "unsupported", "inconclusive", "available")
+_LISTED_AVAILABLE = 50
+_LISTED_CLAIMS = 5
+_CLAIM_CHARACTERS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One source, in words.
+
+    Attributes:
+        state: one of the five states, or `inconclusive`.
+        pointer: the whole pointer.
+        reason: its code.
+        found: what the reason means, in a sentence.
+        place: where to look below the roots; empty where nothing lies anywhere.
+        strength: what an available source proves; empty otherwise.
+        claims: what rests on it, the first few.
+        more_claims: how many more there are.
+    """
+
+    state: str
+    pointer: str
+    reason: str
+    found: str
+    place: str
+    strength: str
+    claims: tuple[str, ...]
+    more_claims: int
+
+
+@dataclass(frozen=True, slots=True)
+class FindingLine:
+    """One finding: its severity and code, and where and what."""
+
+    severity: str
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleView:
+    """A whole report, in words; see the module."""
+
+    title: str
+    rows: tuple[Row, ...]
+    more_available: int
+    findings: tuple[FindingLine, ...]
+    more_findings: int
+    transcripts: tuple[str, ...]
+    legend: tuple[tuple[str, str], ...]
+    advice: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    counts: str
+    verdict: str
+
+
+def view_of(report: AuditReport, code: ExitCode) -> ConsoleView:
+    """Put a report and its exit code into words."""
+    rows = sorted((_row(source) for source in report.sources), key=lambda row: _rank(row.state))
+    available = sum(row.state == "available" for row in rows)
+    hidden = max(0, available - _LISTED_AVAILABLE)
+    states = [state for state in _ORDER if any(row.state == state for row in rows)]
+    said = [finding for finding in report.findings if finding.severity is not Severity.INFO]
+    return ConsoleView(
+        title=" ".join(["ctxaudit verify", *map(one_line, report.targets)]),
+        rows=tuple(rows[: len(rows) - hidden]),
+        more_available=hidden,
+        findings=tuple(_finding_line(finding) for finding in said),
+        more_findings=sum(report.finding_counts.values()) - len(said),
+        transcripts=tuple(_transcript_line(one) for one in report.transcripts),
+        legend=tuple((state, _meaning(state)) for state in states),
+        advice=_advice(rows, said),
+        notes=_notes(report),
+        counts=_counts(report),
+        verdict=f"Exit code {code.value}. {_meaning(str(code.value))}",
+    )
+
+
+def _row(source: AuditedSource) -> Row:
+    resolution = source.resolution
+    reason = str(resolution.reason or "")
+    claims = source.cited_by
+    return Row(
+        state=str(resolution.status) if resolution.conclusive else "inconclusive",
+        pointer=one_line(resolution.pointer),
+        reason=reason,
+        found=_meaning(reason),
+        # What a policy denied was not looked at, and the reader may not look either.
+        place="" if reason.startswith("policy") else _place(resolution.pointer),
+        strength=str(resolution.strength or ""),
+        claims=tuple(_claim(claim) for claim in claims[:_LISTED_CLAIMS]),
+        more_claims=max(0, len(claims) - _LISTED_CLAIMS),
+    )
+
+
+def _rank(state: str) -> int:
+    return _ORDER.index(state)
+
+
+def _meaning(code: str) -> str:
+    if code == "inconclusive":
+        code = str(ExitCode.INCONCLUSIVE.value)
+    page = find_explanation(code)
+    return "" if page is None else page.meaning
+
+
+def _place(pointer: str) -> str:
+    """Say where a person finds the source below the roots."""
+    try:
+        parsed = parse_source_pointer(pointer)
+    except SourcePointerError:
+        return ""
+    if parsed.artifact_name is not None:
+        return f"{parsed.session_id}/tool-results/{parsed.artifact_name}"
+    return f"{parsed.session_id}.jsonl, line {parsed.sequence}"
+
+
+def _claim(claim: Citation) -> str:
+    item = "" if claim.item is None else f" {one_line(claim.item)}"
+    text = "" if claim.text is None else f": {_cut(one_line(claim.text))}"
+    return one_line(claim.file) + item + text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CLAIM_CHARACTERS else text[: _CLAIM_CHARACTERS - 3] + "..."
+
+
+def _finding_line(finding: Finding) -> FindingLine:
+    place = finding.location
+    where = one_line(finding.target)
+    if place.line is not None:
+        where += f", line {place.line}"
+    if place.native_id is not None:
+        where += f", {one_line(place.native_id)}"
+    return FindingLine(
+        str(finding.severity), one_line(finding.code), f"{where}: {one_line(finding.message)}"
+    )
+
+
+def _transcript_line(transcript: CheckedTranscript) -> str:
+    found = ", ".join(f"{count} {code}" for code, count in sorted(transcript.findings.items()))
+    return (
+        f"{one_line(transcript.target)}: {transcript.records} records, "
+        f"{transcript.calls} calls, {transcript.call_results} results; {found or 'no findings'}"
+    )
+
+
+def _advice(rows: list[Row], findings: list[Finding]) -> tuple[tuple[str, str], ...]:
+    """Say what to do, once for each reason and finding that is no good news."""
+    codes = [row.reason for row in rows if row.state != "available"]
+    codes += [finding.code for finding in findings]
+    pages = (find_explanation(code) for code in dict.fromkeys(codes))
+    return tuple((page.code, page.remedy) for page in pages if page is not None)
+
+
+def _notes(report: AuditReport) -> tuple[str, ...]:
+    notes = []
+    if report.is_interrupted:
+        notes.append("Interrupted: what was not checked is counted as that.")
+    if report.weakened_by_environment:
+        names = ", ".join(report.weakened_by_environment)
+        notes.append(f"Set by the environment, and weakens the verdict: {names}")
+    return tuple(notes)
+
+
+def _counts(report: AuditReport) -> str:
+    summary = report.summary
+    numbers = Counter(
+        corrupt=summary.corrupt,
+        denied=summary.denied,
+        missing=summary.missing,
+        unsupported=summary.unsupported,
+        inconclusive=summary.inconclusive,
+        available=summary.available,
+    )
+    states = ", ".join(f"{numbers[state]} {state}" for state in _ORDER)
+    return (
+        f"{summary.total} sources: {states}, {summary.not_checked} not checked. "
+        f"Files that nothing cites: {summary.uncited} (--all checks them)."
+    )

@@ -1,0 +1,36 @@
+"""One page of explanation.
+
+Guarantees: a page is one frozen value; pages are data and hold no logic.
+
+Example:
+    >>> Explanation("exit code", "2", "Usage.", "A typo.", "Read --help.").code
+    '2'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Explanation", "Page"]
+
+# meaning, how it arises, what to do
+Page = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a code means.
+
+    Attributes:
+        family: `state`, `reason`, `strength`, `finding` or `exit code`.
+        code: as it stands in reports.
+        meaning: one or two sentences.
+        arises: how it comes about.
+        remedy: what to do about it.
+    """
+
+    family: str
+    code: str
+    meaning: str
+    arises: str
+    remedy: str

@@ -1,0 +1,52 @@
+"""What each code means, how it arises and what to do about it (`ctxaudit explain CODE`).
+
+Guarantees: pure. Every reason, finding code, state, strength and exit code has a page; a test
+compares the pages with the code that gives them.
+
+Example:
+    >>> find_explanation("artifact_missing").family
+    'reason'
+    >>> similar_codes("artefact_missing")[0]
+    'artifact_missing'
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from provenance.audit._exit_pages import EXIT_PAGES
+from provenance.audit._finding_pages import FINDING_PAGES
+from provenance.audit._page import Explanation
+from provenance.audit._reason_pages import REASON_PAGES
+from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
+
+__all__ = ["Explanation", "all_explanations", "find_explanation", "similar_codes"]
+
+_FAMILIES = {
+    "state": STATE_PAGES,
+    "reason": REASON_PAGES,
+    "strength": STRENGTH_PAGES,
+    "finding": FINDING_PAGES,
+    "exit code": EXIT_PAGES,
+}
+_PAGES = {
+    code: Explanation(family, code, *page)
+    for family, pages in _FAMILIES.items()
+    for code, page in pages.items()
+}
+_LONGEST_CODE = 100
+
+
+def all_explanations() -> tuple[Explanation, ...]:
+    """Give every page, by family and then in the order of the specification."""
+    return tuple(_PAGES.values())
+
+
+def find_explanation(code: str) -> Explanation | None:
+    """Give the page of a code, or None where there is none."""
+    return _PAGES.get(code)
+
+
+def similar_codes(text: str) -> tuple[str, ...]:
+    """Give the codes that somebody who typed `text` may have meant, the likeliest first."""
+    return tuple(get_close_matches(text[:_LONGEST_CODE], _PAGES, n=3, cutoff=0.6))

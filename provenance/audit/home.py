@@ -1,0 +1,234 @@
+"""A state home: its own configuration, what its states cite, and what nothing cites.
+
+Guarantees: everything below the home is reached through its trusted root, so that no link in it
+leads elsewhere. A state that cannot be read is a finding and the rest is read. What nothing cites
+is counted, and handed on to be checked only where the operator asks for all.
+
+Example:
+    >>> from provenance.audit.notes import Notes
+    >>> reader = HomeReader(AuditRequest(), Notes())
+    >>> home = TrustedRoot("/nowhere")
+    >>> part = reader.part_of(home, prefix="")
+    >>> reader.fill(home, part)
+    >>> part.citations, reader.uncited
+    ({}, 0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from provenance.artifacts.verify import ARTIFACT_FOLDER, RESERVED_SESSIONS
+from provenance.audit.home_config import (
+    CONFIG_FILE,
+    HomeConfig,
+    invalid_config,
+    read_home_config,
+)
+from provenance.audit.ledgers import stored_digests
+from provenance.audit.notes import Notes
+from provenance.audit.part import AuditPart, WholeTranscript
+from provenance.audit.request import AuditRequest
+from provenance.audit.states import citations_of, read_home_state, unreadable_state
+from provenance.errors import CtxauditError
+from provenance.findings import Finding, Severity
+from provenance.fs import Entry, SourceAbsent, TrustedRoot, is_temporary_name, read_whole
+from provenance.pointers import SourcePointerError, is_name, parse_source_pointer
+from provenance.policy import MAX_POLICY_BYTES
+
+__all__ = ["HOME_MARKERS", "HomeReader", "unaddressable"]
+
+_TRANSCRIPTS = "transcripts"
+_STATES = "states"
+HOME_MARKERS = frozenset({CONFIG_FILE, _TRANSCRIPTS, _STATES, "seals", "ctxaudit.lock"})
+
+
+class HomeReader:
+    """Reads homes for one audit; `uncited` counts over all of them."""
+
+    def __init__(self, request: AuditRequest, notes: Notes) -> None:
+        """Take the operator's request, and where findings go."""
+        self._request = request
+        self._notes = notes
+        self.uncited = 0
+
+    def part_of(self, home: TrustedRoot, *, prefix: str) -> AuditPart:
+        """Build the part of a home without anything to check: roots, limits and policies."""
+        request = self._request
+        config = self._config(home)
+        self._notes.extend(config.findings, prefix=prefix)
+        policies = tuple(policy for policy in (request.policy, config.policy) if policy is not None)
+        own_transcripts = request.transcript_root is None
+        return AuditPart(
+            transcripts=(
+                home.subroot(_TRANSCRIPTS)
+                if request.transcript_root is None
+                else TrustedRoot(request.transcript_root)
+            ),
+            artifacts=(
+                home if request.artifact_root is None else TrustedRoot(request.artifact_root)
+            ),
+            limits=config.limits,
+            policies=policies,
+            prefix=prefix,
+            transcript_folder=f"{_TRANSCRIPTS}/" if own_transcripts else "",
+        )
+
+    def fill(self, home: TrustedRoot, part: AuditPart) -> None:
+        """Read what the states of a home cite, and what nothing cites, into its part."""
+        self._read_states(home, part)
+        self._read_uncited(home, part)
+
+    def _config(self, home: TrustedRoot) -> HomeConfig:
+        request = self._request
+        try:
+            with home.open_file(CONFIG_FILE) as file:
+                text = read_whole(file, max_bytes=MAX_POLICY_BYTES).decode("utf-8")
+        except SourceAbsent:
+            return HomeConfig(request.limits)
+        except UnicodeDecodeError:
+            fault = "file: expected UTF-8, got another encoding"
+        except CtxauditError as error:
+            fault = str(error)
+        else:
+            return read_home_config(
+                text, limits=request.limits, has_operator_policy=request.policy is not None
+            )
+        return HomeConfig(request.limits, is_broken=True, findings=(invalid_config(fault),))
+
+    def _read_states(self, home: TrustedRoot, part: AuditPart) -> None:
+        target = part.prefix + _STATES
+        try:
+            with home.open_directory(_STATES) as folder:
+                for entry in folder.entries():
+                    if not entry.name.endswith(".json"):
+                        continue
+                    file = f"{target}/{entry.name}"
+                    state = read_home_state(folder, entry.name, target=file, limits=part.limits)
+                    if isinstance(state, Finding):
+                        self._notes.add(state)
+                        continue
+                    for pointer, citation in citations_of(state, file):
+                        part.cite(pointer, citation)
+        except SourceAbsent:
+            return
+        except CtxauditError as error:
+            self._notes.add(unreadable_state(target, error))
+
+    def _read_uncited(self, home: TrustedRoot, part: AuditPart) -> None:
+        transcripts, artifacts = _cited(part)
+        # Where the operator named another root, the home's own folder is not what is audited.
+        if self._request.transcript_root is None:
+            self._read_uncited_transcripts(home, part, transcripts)
+        if self._request.artifact_root is None:
+            self._read_uncited_artifacts(home, part, artifacts)
+
+    def _read_uncited_transcripts(
+        self, home: TrustedRoot, part: AuditPart, cited: set[str]
+    ) -> None:
+        for name in self._names(home, part, _TRANSCRIPTS):
+            session_id, dot, ending = name.rpartition(".")
+            if not dot or ending != "jsonl" or session_id in cited:
+                continue
+            self.uncited += 1
+            if not self._request.check_all:
+                continue
+            target = f"{part.prefix}{_TRANSCRIPTS}/{name}"
+            if is_name(session_id):
+                part.whole.append(WholeTranscript(session_id, target))
+            else:
+                self._notes.add(unaddressable(target, Severity.ERROR))
+
+    def _read_uncited_artifacts(
+        self, home: TrustedRoot, part: AuditPart, cited: set[tuple[str, str]]
+    ) -> None:
+        for session_id in self._sessions(home, part):
+            uncited = [
+                name
+                for name in self._names(home, part, session_id, ARTIFACT_FOLDER)
+                if (session_id, name) not in cited
+            ]
+            self.uncited += len(uncited)
+            if self._request.check_all and uncited:
+                self._cite_stored(home, part, session_id, uncited)
+
+    def _cite_stored(
+        self, home: TrustedRoot, part: AuditPart, session_id: str, names: list[str]
+    ) -> None:
+        """Check what nothing cites against what the ledger says was stored."""
+        stored = stored_digests(
+            home, session_id, notes=self._notes, prefix=part.prefix, limits=part.limits
+        )
+        for name in names:
+            target = f"{part.prefix}{session_id}/{ARTIFACT_FOLDER}/{name}"
+            if not is_name(name):
+                self._notes.add(unaddressable(target, Severity.WARNING))
+            elif name in stored:
+                part.cite(f"artifact:{session_id}:{name}:{stored[name]}")
+            else:
+                self._notes.add(
+                    Finding(
+                        "artifact_not_in_ledger",
+                        Severity.WARNING,
+                        target,
+                        message="ledger: expected a line for this artifact, got none",
+                    )
+                )
+
+    def _sessions(self, home: TrustedRoot, part: AuditPart) -> Iterator[str]:
+        for entry in self._entries(home, part):
+            if (
+                entry.kind == "directory"
+                and is_name(entry.name)
+                and entry.name not in RESERVED_SESSIONS
+            ):
+                yield entry.name
+
+    def _names(self, home: TrustedRoot, part: AuditPart, *folder: str) -> list[str]:
+        return [
+            entry.name
+            for entry in self._entries(home, part, *folder)
+            if not is_temporary_name(entry.name)
+        ]
+
+    def _entries(self, home: TrustedRoot, part: AuditPart, *folder: str) -> tuple[Entry, ...]:
+        try:
+            with home.open_directory(*folder) as directory:
+                return directory.entries()
+        except SourceAbsent:
+            return ()
+        except CtxauditError as error:
+            self._notes.add(
+                Finding(
+                    "folder_unreadable",
+                    Severity.WARNING,
+                    part.prefix + ("/".join(folder) or "."),
+                    message=str(error),
+                )
+            )
+            return ()
+
+
+def unaddressable(target: str, severity: Severity) -> Finding:
+    """Build the finding of a file that no pointer can name, so that nobody can cite or check it."""
+    return Finding(
+        "unaddressable_file",
+        severity,
+        target,
+        message="file name: expected one that a pointer can cite, got another",
+    )
+
+
+def _cited(part: AuditPart) -> tuple[set[str], set[tuple[str, str]]]:
+    transcripts: set[str] = set()
+    artifacts: set[tuple[str, str]] = set()
+    for text in part.citations:
+        try:
+            pointer = parse_source_pointer(text)
+        except SourcePointerError:
+            continue
+        if pointer.artifact_name is None:
+            transcripts.add(pointer.session_id)
+        else:
+            artifacts.add((pointer.session_id, pointer.artifact_name))
+    return transcripts, artifacts

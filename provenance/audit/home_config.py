@@ -1,0 +1,171 @@
+r"""`ctxaudit.toml` inside a target: it may tighten its own audit and never soften it (spec 05).
+
+Guarantees: pure. Formats, lower limits, deny rules and refusals count. Other roots, allow rules,
+waivers, higher limits and whatever else belongs to the operator's options change nothing and give
+the finding `untrusted_config_ignored`. A file that is not understood gives `config_invalid`, an
+error, so that a tightening which could not be read never passes for success.
+
+Example:
+    >>> text = 'transcript_root = "/elsewhere"\n[limits]\nmax_nesting = 20'
+    >>> config = read_home_config(text, limits=Limits())
+    >>> config.limits.max_nesting, [finding.code for finding in config.findings]
+    (20, ['untrusted_config_ignored'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from provenance.findings import Finding, Severity
+from provenance.limits import Limits
+from provenance.policy import Policy, PolicyError, Rule, Verdict, parse_toml, policy_from_table
+
+__all__ = ["CONFIG_FILE", "HomeConfig", "invalid_config", "read_home_config"]
+
+CONFIG_FILE = "ctxaudit.toml"
+
+_FORMATS = ("native",)
+_LIMITS = ("max_record_bytes", "max_nesting", "max_artifact_bytes")
+_POLICY_KEYS = frozenset({"default", "rule", "refuse"})
+# Options of the operator; in a target they are attempts to choose another audit.
+_OPERATOR_KEYS = frozenset(
+    {
+        "all",
+        "allow",
+        "as",
+        "as_tenant",
+        "exit_zero",
+        "fail_on",
+        "ignore",
+        "lock",
+        "min_strength",
+        "pointer",
+        "results",
+        "sample",
+        "seal",
+        "skip",
+    }
+)
+_OPERATOR_WORDS = ("root", "waive")
+
+
+@dataclass(frozen=True, slots=True)
+class HomeConfig:
+    """What of a target's own configuration counts.
+
+    Attributes:
+        limits: the operator's, or lower ones.
+        policy: deny rules and refusals on top of the operator's policy; None: none.
+        is_broken: the file was not understood; nothing of it counts.
+        findings: what was ignored, what was wrong.
+    """
+
+    limits: Limits
+    policy: Policy | None = None
+    is_broken: bool = False
+    findings: tuple[Finding, ...] = ()
+
+
+def read_home_config(text: str, *, limits: Limits, has_operator_policy: bool = False) -> HomeConfig:
+    """Read a target's `ctxaudit.toml`.
+
+    Args:
+        text: TOML.
+        limits: the operator's limits; the file may lower them.
+        has_operator_policy: whether `--policy` was given; then an allowing default is ignored
+            aloud, since it is not the one that holds.
+    """
+    try:
+        table = parse_toml(text)
+        ignored = [key for key in table if _is_operators(key, table[key])]
+        known = {key: value for key, value in table.items() if key not in ignored}
+        _require_known(known)
+        tightened, loose = _tighten(limits, known.get("limits", {}))
+        policy, allowing = _deny_only(_policy_table(known), has_operator_policy=has_operator_policy)
+    except PolicyError as error:
+        return HomeConfig(limits, is_broken=True, findings=(invalid_config(str(error)),))
+    words = [
+        f"{key[:60]!a}: expected an option of the operator, got it in a target"
+        for key in sorted(ignored)
+    ]
+    return HomeConfig(
+        tightened,
+        policy,
+        findings=tuple(
+            Finding("untrusted_config_ignored", Severity.WARNING, CONFIG_FILE, message=message)
+            for message in (*words, *loose, *allowing)
+        ),
+    )
+
+
+def invalid_config(message: str) -> Finding:
+    """Build the finding of a configuration that is not understood or cannot be read."""
+    return Finding("config_invalid", Severity.ERROR, CONFIG_FILE, message=message)
+
+
+def _is_operators(key: str, value: object) -> bool:
+    name = key.replace("-", "_")
+    if key == "policy":
+        return not isinstance(value, Mapping)  # the name of another policy file
+    return name in _OPERATOR_KEYS or any(word in name for word in _OPERATOR_WORDS)
+
+
+def _require_known(table: Mapping[str, object]) -> None:
+    for key in table:
+        if key not in _POLICY_KEYS and key not in ("formats", "limits", "policy"):
+            raise PolicyError(f"{key[:60]!a}: expected a known key, got an unknown one")
+    formats = table.get("formats", [])
+    if not isinstance(formats, list) or any(name not in _FORMATS for name in formats):
+        raise PolicyError(f"formats: expected a list of {', '.join(_FORMATS)}, got something else")
+
+
+def _tighten(limits: Limits, table: object) -> tuple[Limits, list[str]]:
+    if not isinstance(table, Mapping):
+        raise PolicyError("limits: expected a table, got something else")
+    lower: dict[str, int] = {}
+    loose = []
+    for key, value in table.items():
+        if key not in _LIMITS:
+            raise PolicyError(f"limits: {key[:60]!a}: expected a known limit, got an unknown one")
+        if type(value) is not int or value < 1:
+            raise PolicyError(f"limits: {key}: expected a whole number of 1 or more")
+        present: int | None = getattr(limits, key)
+        if present is None or value < present:
+            lower[key] = value
+        elif value > present:
+            loose.append(f"limits: {key}: expected at most {present}, got more")
+    return replace(limits, **lower), loose
+
+
+def _policy_table(table: Mapping[str, object]) -> dict[str, object]:
+    """Find the policy at the top of the file or in its own table `policy`."""
+    top = {key: table[key] for key in _POLICY_KEYS if key in table}
+    own = table.get("policy")
+    if not isinstance(own, Mapping):
+        return top
+    if top:
+        raise PolicyError("policy: expected rules in one place, got them in two")
+    return dict(own)
+
+
+def _deny_only(
+    table: dict[str, object], *, has_operator_policy: bool
+) -> tuple[Policy | None, list[str]]:
+    if not table:
+        return None, []
+    said_default = "default" in table
+    policy = policy_from_table({"default": "allow", **table}, allow_idle=True)
+    ignored = [
+        f"rule {number}: effect: expected deny, got allow"
+        for number, rule in enumerate(policy.rules, 1)
+        if rule.effect is Verdict.ALLOW
+    ]
+    if said_default and policy.default is Verdict.ALLOW and has_operator_policy:
+        ignored.append("default: expected deny or none beside the operator's policy, got allow")
+    deny: tuple[Rule, ...] = tuple(
+        rule for rule in policy.rules if rule.effect is not Verdict.ALLOW
+    )
+    if not deny and not policy.refuse and policy.default is Verdict.ALLOW:
+        return None, ignored
+    return replace(policy, rules=deny), ignored

@@ -1,0 +1,90 @@
+"""Collects findings of a run: each told once, the first of a kind listed, all of them counted.
+
+Guarantees: memory is bounded by the number of codes and targets, not by the number of findings.
+What is listed does not depend on the number of processes that verified.
+
+Example:
+    >>> notes = Notes()
+    >>> for line in range(100):
+    ...     notes.add(Finding("x", Severity.INFO, "a.jsonl", Location(line=line)))
+    >>> len(notes.listed()), notes.counts()["x"]
+    (20, 100)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from provenance.findings import Finding, Location, Severity
+
+__all__ = ["Notes"]
+
+# Twenty show a pattern; a million lines of the same finding hide everything else.
+_LISTED_OF_A_KIND = 20
+# Facts about files: one a session says it. Each process meets its own first file of a session.
+_FACTS = frozenset({"foreign_owner", "hard_link"})
+_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+class Notes:
+    """A growing collection of findings."""
+
+    def __init__(self) -> None:
+        self._listed: dict[tuple[str, str], list[Finding]] = {}
+        self._facts: dict[tuple[str, str], Finding] = {}
+        self._counts: Counter[str] = Counter()
+
+    def add(self, finding: Finding, *, prefix: str = "") -> None:
+        """Add one finding; `prefix` is put before its target."""
+        if prefix:
+            finding = replace(finding, target=prefix + finding.target)
+        if finding.code in _FACTS:
+            self._add_fact(finding)
+            return
+        self._counts[finding.code] += 1
+        listed = self._listed.setdefault((finding.code, finding.target), [])
+        if len(listed) < _LISTED_OF_A_KIND:
+            listed.append(finding)
+
+    def extend(self, findings: Iterable[Finding], *, prefix: str = "") -> None:
+        """Add several findings."""
+        for finding in findings:
+            self.add(finding, prefix=prefix)
+
+    def count_unlisted(self, code: str, count: int) -> None:
+        """Count findings that their finder did not keep."""
+        if count > 0:
+            self._counts[code] += count
+
+    def listed(self) -> tuple[Finding, ...]:
+        """Give the listed findings: errors first, then by target, code and place."""
+        found = [finding for group in self._listed.values() for finding in group]
+        found += self._facts.values()
+        return tuple(sorted(found, key=_order))
+
+    def counts(self) -> Mapping[str, int]:
+        """Give how often each code was noticed."""
+        counts = Counter(self._counts)
+        counts.update(finding.code for finding in self._facts.values())
+        return dict(sorted(counts.items()))
+
+    def _add_fact(self, finding: Finding) -> None:
+        # The folder of the session; the first file by name speaks for it.
+        folder = finding.target.rpartition("/")[0]
+        known = self._facts.get((finding.code, folder))
+        if known is None or finding.target < known.target:
+            self._facts[finding.code, folder] = finding
+
+
+def _order(finding: Finding) -> tuple[int, str, str, int, str, str]:
+    place: Location = finding.location
+    return (
+        _RANK[finding.severity],
+        finding.target,
+        finding.code,
+        place.line or 0,
+        place.native_id or "",
+        finding.message,
+    )

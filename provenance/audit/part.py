@@ -1,0 +1,70 @@
+"""One part of an audit: a pair of roots with all that is to be checked below them.
+
+Guarantees: a pointer is held once, with every place that cites it, in the order they were read. A
+policy of the operator and one of the target both have to allow.
+
+Example:
+    >>> part = AuditPart()
+    >>> part.cite("transcript:s1:3", Citation("states/a.json", "f1"))
+    >>> part.cite("transcript:s1:3", Citation("states/b.json", "f7"))
+    >>> [len(part.citations[pointer]) for pointer in part.citations]
+    [2]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from provenance.audit_report import Citation
+from provenance.fs import TrustedRoot
+from provenance.limits import DEFAULT_LIMITS, Limits
+from provenance.pointers import SourcePointer
+from provenance.policy import Policy, Verdict
+
+__all__ = ["AuditPart", "WholeTranscript"]
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTranscript:
+    """A transcript that is to be checked from its first record to its last."""
+
+    session_id: str
+    target: str
+
+
+@dataclass(slots=True)
+class AuditPart:
+    """What is checked below one pair of roots; filled while the targets are read.
+
+    Attributes:
+        transcripts: the transcript root; None where none is known.
+        artifacts: the artifact root; None where none is known.
+        limits: the operator's, or the target's lower ones.
+        policies: each has to allow.
+        prefix: stands before file names that belong to this part, when there are several.
+        transcript_folder: where the transcripts lie below the target, for the names of findings.
+        citations: each distinct pointer, and what rests on it.
+        whole: transcripts to check whole.
+    """
+
+    transcripts: TrustedRoot | None = None
+    artifacts: TrustedRoot | None = None
+    limits: Limits = DEFAULT_LIMITS
+    policies: tuple[Policy, ...] = ()
+    prefix: str = ""
+    transcript_folder: str = ""
+    citations: dict[str, list[Citation]] = field(default_factory=dict)
+    whole: list[WholeTranscript] = field(default_factory=list)
+
+    def cite(self, pointer: str, citation: Citation | None = None) -> None:
+        """Note that `pointer` is to be checked, and who rests on it."""
+        cited = self.citations.setdefault(pointer, [])
+        if citation is not None:
+            cited.append(citation)
+
+    def verdict(self, pointer: SourcePointer, tenant: str | None) -> Verdict:
+        """Join the policies: a denial first, then a refusal, and only then leave."""
+        verdicts = {policy.decide(pointer, tenant=tenant).verdict for policy in self.policies}
+        if Verdict.DENY in verdicts:
+            return Verdict.DENY
+        return Verdict.REFUSE if Verdict.REFUSE in verdicts else Verdict.ALLOW

@@ -1,0 +1,64 @@
+"""What the operator asks of one audit, and the error for what cannot be asked.
+
+Guarantees: everything that decides a verdict stands in this one frozen value; a target's own files
+may only tighten it.
+
+Example:
+    >>> AuditRequest(targets=("home",)).jobs
+    1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from provenance.errors import CallerError
+from provenance.limits import DEFAULT_LIMITS, Limits
+from provenance.policy import Policy
+from provenance.resolution import Strength
+
+__all__ = ["STDIN", "AuditRequest", "TargetError"]
+
+# The target that stands for standard input.
+STDIN = "-"
+
+
+class TargetError(CallerError, ValueError):
+    """A target or its roots cannot be used; the message names it without its folder."""
+
+    code = "unusable_target"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRequest:
+    """One audit.
+
+    Attributes:
+        targets: state homes, state files, transcripts, folders of them, texts; `-` for `stdin`.
+        pointers: pointers to check beside those that the targets cite.
+        stdin: what was read from standard input, if `-` is among the targets.
+        scan: file targets and standard input are texts to look for pointers in.
+        as_format: read file targets as this transcript format; None: tell by their content.
+        transcript_root: the operator's, before any home's own.
+        artifact_root: the operator's, before any home's own.
+        policy: the operator's policy; None allows what lies under the roots.
+        tenant: who asks, for policies that tell tenants apart.
+        min_strength: the weakest `available` that is good enough; None: any.
+        check_all: check also what nothing cites.
+        jobs: processes that verify.
+        limits: bounds on what is read.
+    """
+
+    targets: tuple[str, ...] = ()
+    pointers: tuple[str, ...] = ()
+    stdin: bytes = b""
+    scan: bool = False
+    as_format: str | None = None
+    transcript_root: str | None = None
+    artifact_root: str | None = None
+    policy: Policy | None = None
+    tenant: str | None = None
+    min_strength: Strength | None = None
+    check_all: bool = False
+    jobs: int = 1
+    limits: Limits = DEFAULT_LIMITS

@@ -1,0 +1,190 @@
+"""Runs an audit: reads the targets, verifies what they cite, gives one report.
+
+Guarantees: each distinct pointer of a part is verified once, and counted once: as verified or as
+not checked. An interrupt (`KeyboardInterrupt`) ends the verifying and never loses what is verified.
+Nothing is written anywhere. The report is the same for any number of processes, but for its times.
+
+Example:
+    >>> from datetime import UTC, datetime
+    >>> clock = lambda: datetime(2026, 1, 1, tzinfo=UTC)
+    >>> request = AuditRequest(
+    ...     pointers=("transcript:s1:1",), transcript_root="/nowhere", artifact_root="/nowhere"
+    ... )
+    >>> run_audit(request, clock=clock, stopwatch=lambda: 0.0).summary.missing
+    1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from provenance.audit.notes import Notes
+from provenance.audit.pace import Pace, batches
+from provenance.audit.part import AuditPart
+from provenance.audit.request import AuditRequest
+from provenance.audit.targets import read_targets
+from provenance.audit.verifying import PartVerifier
+from provenance.audit.whole import check_whole
+from provenance.audit_report import (
+    AuditedSource,
+    AuditReport,
+    CheckedTranscript,
+    pointer_order,
+)
+from provenance.findings import Finding, Location, Severity
+from provenance.resolution import STRENGTH_ORDER, SourceResolutionStatus, Strength
+
+__all__ = ["Listener", "run_audit"]
+
+
+class Listener:
+    """Hears of an audit while it runs; this one does nothing with it."""
+
+    def on_plan(self, total: int) -> None:
+        """Hear how many sources and transcripts there are to check."""
+
+    def on_sources(self, sources: Sequence[AuditedSource]) -> None:
+        """Hear of a batch of results, in the order of their pointers."""
+
+    def on_transcript(self, transcript: CheckedTranscript) -> None:
+        """Hear of a transcript that was checked whole."""
+
+
+def run_audit(
+    request: AuditRequest,
+    *,
+    clock: Callable[[], datetime],
+    stopwatch: Callable[[], float],
+    listener: Listener | None = None,
+    is_interrupted: bool = False,
+) -> AuditReport:
+    """Run one audit.
+
+    Args:
+        request: what is asked.
+        clock: the time of day, with a zone.
+        stopwatch: seconds that only go up, to pace the batches with.
+        listener: hears of results as they come; its `KeyboardInterrupt` counts as an interrupt.
+        is_interrupted: an interrupt came before; count what there is and verify nothing.
+
+    Raises:
+        TargetError: a target cannot be used.
+    """
+    return _Run(request, clock, stopwatch, listener or Listener()).report(
+        is_interrupted=is_interrupted
+    )
+
+
+class _Run:
+    def __init__(
+        self,
+        request: AuditRequest,
+        clock: Callable[[], datetime],
+        stopwatch: Callable[[], float],
+        listener: Listener,
+    ) -> None:
+        self._request = request
+        self._clock = clock
+        self._stopwatch = stopwatch
+        self._listener = listener
+        self._notes = Notes()
+        self._sources: list[AuditedSource] = []
+        self._transcripts: list[CheckedTranscript] = []
+
+    def report(self, *, is_interrupted: bool) -> AuditReport:
+        started_at = self._time()
+        # 1. What is there to check? A target that cannot be used ends the run here.
+        plan = read_targets(self._request, self._notes)
+        total = sum(len(part.citations) for part in plan.parts)
+        is_interrupted = is_interrupted or plan.is_interrupted
+        # 2. Verify it, until it is done or somebody interrupts.
+        if not is_interrupted:
+            try:
+                self._listener.on_plan(total + sum(len(part.whole) for part in plan.parts))
+                for part in plan.parts:
+                    self._verify(part)
+                    self._check_whole(part)
+            except KeyboardInterrupt:
+                is_interrupted = True
+        # 3. Say what was found, and how much was not looked at.
+        return AuditReport(
+            targets=plan.labels,
+            started_at=started_at,
+            finished_at=self._time(),
+            sources=tuple(sorted(self._sources, key=_order)),
+            findings=self._notes.listed(),
+            finding_counts=self._notes.counts(),
+            transcripts=tuple(sorted(self._transcripts, key=lambda one: one.target)),
+            not_checked=total - len(self._sources),
+            uncited=plan.uncited,
+            is_interrupted=is_interrupted,
+        )
+
+    def _verify(self, part: AuditPart) -> None:
+        if not part.citations:
+            return
+        jobs = self._request.jobs
+        pace = Pace.for_jobs(jobs)
+        with PartVerifier(
+            part,
+            tenant=self._request.tenant,
+            on_finding=lambda finding: self._hear(finding, part),
+        ) as verifier:
+            for batch in batches(sorted(part.citations, key=pointer_order), pace):
+                before = self._stopwatch()
+                found = [
+                    AuditedSource(resolution, tuple(part.citations[resolution.pointer]))
+                    for resolution in verifier.verify(batch, jobs=jobs)
+                ]
+                pace.took(self._stopwatch() - before)
+                for source in found:
+                    self._require_strength(source, part)
+                self._sources += found
+                self._listener.on_sources(found)
+
+    def _check_whole(self, part: AuditPart) -> None:
+        for asked in part.whole:
+            checked, findings = check_whole(part, asked, tenant=self._request.tenant)
+            self._notes.extend(findings)
+            # Its finder lists the first thousand of a code and counts the others.
+            for code, count in checked.findings.items():
+                listed = sum(finding.code == code for finding in findings)
+                self._notes.count_unlisted(code, count - listed)
+            self._transcripts.append(checked)
+            self._listener.on_transcript(checked)
+
+    def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
+        wanted, resolution = self._request.min_strength, source.resolution
+        if wanted is None or resolution.status is not SourceResolutionStatus.AVAILABLE:
+            return
+        strength = None if resolution.strength is None else Strength(resolution.strength)
+        if strength is not None and STRENGTH_ORDER[strength] >= STRENGTH_ORDER[wanted]:
+            return
+        # Where nobody cites it, the part has no file to name.
+        target = source.cited_by[0].file if source.cited_by else part.prefix.rstrip("/") or "-"
+        self._notes.add(
+            Finding(
+                "evidence_too_weak",
+                Severity.ERROR,
+                target,
+                Location(native_id=resolution.pointer),
+                f"strength: expected {wanted} or more, got {strength}",
+            )
+        )
+
+    def _hear(self, finding: Finding, part: AuditPart) -> None:
+        # A transcript's finding names the file alone; below a home it lies in a folder.
+        folder = "" if "/" in finding.target else part.transcript_folder
+        is_file = finding.target.endswith(".jsonl")
+        self._notes.add(finding, prefix=part.prefix + (folder if is_file else ""))
+
+    def _time(self) -> str:
+        return (
+            self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        )
+
+
+def _order(source: AuditedSource) -> tuple[tuple[str, str], str]:
+    file = source.cited_by[0].file if source.cited_by else ""
+    return pointer_order(source.resolution.pointer), file

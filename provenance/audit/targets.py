@@ -1,0 +1,285 @@
+"""From what was named on the command line to what is checked below which roots.
+
+Guarantees: a target that cannot be read, or whose roots nobody named, is refused before anything is
+verified; nothing that was named is left out silently. What a target holds never chooses roots.
+
+Example:
+    >>> from provenance.audit.notes import Notes
+    >>> read_targets(AuditRequest(targets=("/nowhere/a",)), Notes())
+    Traceback (most recent call last):
+    provenance.audit.request.TargetError: a: expected a file or folder, got nothing of that name
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from provenance.audit.home import HOME_MARKERS, HomeReader, unaddressable
+from provenance.audit.labels import target_labels
+from provenance.audit.notes import Notes
+from provenance.audit.part import AuditPart, WholeTranscript
+from provenance.audit.request import STDIN, AuditRequest, TargetError
+from provenance.audit.scan import scan_text
+from provenance.audit.states import citations_of, parse_state
+from provenance.audit_report import Citation
+from provenance.errors import CtxauditError
+from provenance.findings import Severity
+from provenance.fs import SourceAbsent, TrustedRoot, read_operator_file
+from provenance.pointers import (
+    SourcePointerError,
+    SourcePointerKind,
+    is_name,
+    parse_source_pointer,
+)
+
+__all__ = ["AuditPlan", "read_targets"]
+
+_TRANSCRIPT_ENDING = ".jsonl"
+_STATES = "states"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """All that an audit is to check.
+
+    Attributes:
+        labels: the targets, named without machine paths.
+        parts: roots with what is to be checked below them.
+        uncited: transcripts and artifacts of homes that nothing cites.
+        is_interrupted: the targets were read in part only, so nothing should be verified.
+    """
+
+    labels: tuple[str, ...]
+    parts: tuple[AuditPart, ...]
+    uncited: int
+    is_interrupted: bool = False
+
+
+def read_targets(request: AuditRequest, notes: Notes) -> AuditPlan:
+    """Read every target; findings about what they hold go to `notes`.
+
+    An interrupt (`KeyboardInterrupt`) ends the reading: the plan holds what was read until then.
+
+    Raises:
+        TargetError: a target cannot be used; nothing was verified.
+    """
+    reader = _TargetReader(request, notes)
+    try:
+        for target, label in zip(request.targets, reader.labels, strict=True):
+            reader.read(target, label)
+        return reader.plan()
+    except KeyboardInterrupt:
+        return reader.interrupted_plan()
+
+
+class _TargetReader:
+    def __init__(self, request: AuditRequest, notes: Notes) -> None:
+        self.labels = target_labels(request.targets)
+        self._request = request
+        self._notes = notes
+        self._homes = HomeReader(request, notes)
+        self._parts: list[AuditPart] = []
+        self._home_parts: list[AuditPart] = []
+        self._operator_part: AuditPart | None = None
+        self._several = len(request.targets) > 1
+        # Pointers without a file of their own wait until it is known which roots there are.
+        self._loose: list[tuple[str, Citation | None]] = [
+            (pointer, None) for pointer in request.pointers
+        ]
+
+    def read(self, target: str, label: str) -> None:
+        if target == STDIN:
+            self._read_stdin()
+        elif not self._read_folder(target, label):
+            self._read_file(target, label)
+
+    def plan(self) -> AuditPlan:
+        if self._loose:
+            part = self._part_for_loose()
+            for pointer, citation in self._loose:
+                part.cite(pointer, citation)
+            self._loose = []
+        for part in self._parts:
+            _require_roots(part)
+        return AuditPlan(self.labels, tuple(self._parts), self._homes.uncited)
+
+    def interrupted_plan(self) -> AuditPlan:
+        loose = AuditPart()
+        for pointer, citation in self._loose:
+            loose.cite(pointer, citation)
+        parts = (*self._parts, loose)
+        return AuditPlan(self.labels, parts, self._homes.uncited, is_interrupted=True)
+
+    def _read_stdin(self) -> None:
+        text = self._request.stdin.decode("utf-8", "surrogateescape")
+        if self._request.scan:
+            self._scan(text, STDIN)
+            return
+        for line in text.split("\n"):
+            pointer = line.removesuffix("\r")
+            if pointer:
+                self._loose.append((pointer, None))
+
+    def _read_folder(self, target: str, label: str) -> bool:
+        root = TrustedRoot(target)
+        try:
+            with root.open_directory() as directory:
+                entries = directory.entries()
+        except SourceAbsent:
+            return False
+        except CtxauditError as error:
+            raise _unusable(label, error) from None
+        names = [entry.name for entry in entries]
+        prefix = f"{label}/" if self._several else ""
+        if HOME_MARKERS.isdisjoint(names) and any(
+            name.endswith(_TRANSCRIPT_ENDING) for name in names
+        ):
+            self._read_transcripts(root, names, prefix)
+        else:
+            part = self._add_home(root, prefix=prefix)
+            self._homes.fill(root, part)
+        return True
+
+    def _read_transcripts(self, root: TrustedRoot, names: list[str], prefix: str) -> None:
+        part = self._add_part(AuditPart(transcripts=root, prefix=prefix))
+        for name in names:
+            if not name.endswith(_TRANSCRIPT_ENDING):
+                continue
+            session_id = name.removesuffix(_TRANSCRIPT_ENDING)
+            if is_name(session_id):
+                part.whole.append(WholeTranscript(session_id, prefix + name))
+            else:
+                self._notes.add(unaddressable(prefix + name, Severity.ERROR))
+
+    def _read_file(self, target: str, label: str) -> None:
+        request = self._request
+        path = PurePath(target)
+        try:
+            data = b""
+            is_transcript = not request.scan and (
+                request.as_format is not None or path.name.endswith(_TRANSCRIPT_ENDING)
+            )
+            if not is_transcript:
+                data = read_operator_file(target, max_bytes=request.limits.max_document_bytes)
+        except SourceAbsent:
+            raise TargetError(
+                f"{label}: expected a file or folder, got nothing of that name"
+            ) from None
+        except CtxauditError as error:
+            raise _unusable(label, error) from None
+        if is_transcript:
+            self._read_transcript(path, label)
+        elif request.scan:
+            self._scan(data.decode("utf-8", "replace"), label)
+        else:
+            self._read_state(path, label, data)
+
+    def _read_transcript(self, path: PurePath, label: str) -> None:
+        session_id = path.name.removesuffix(_TRANSCRIPT_ENDING)
+        if session_id == path.name or not is_name(session_id):
+            raise TargetError(f"{label}: expected a name like <session id>.jsonl, got another")
+        root = TrustedRoot(path.parent)
+        try:
+            # A transcript that is not there is a mistyped target, not missing evidence.
+            root.open_file(path.name).close()
+        except SourceAbsent:
+            raise TargetError(
+                f"{label}: expected a file or folder, got nothing of that name"
+            ) from None
+        except CtxauditError:
+            pass  # what stands in its place is the audit's to tell
+        part = self._add_part(AuditPart(transcripts=root))
+        part.whole.append(WholeTranscript(session_id, label))
+
+    def _read_state(self, path: PurePath, label: str, data: bytes) -> None:
+        try:
+            state = parse_state(data, limits=self._request.limits)
+        except CtxauditError as error:
+            raise TargetError(
+                f"{label}: expected a state file (or --scan for another text), got: {error}"
+            ) from None
+        part = self._part_for_state(path, label)
+        for pointer, citation in citations_of(state, label):
+            part.cite(pointer, citation)
+
+    def _part_for_state(self, path: PurePath, label: str) -> AuditPart:
+        named = (self._request.transcript_root, self._request.artifact_root)
+        parent = TrustedRoot(path.parent).path.absolute()
+        if None not in named or (parent.name != _STATES and named != (None, None)):
+            return self._operators_part()
+        if parent.name != _STATES:
+            raise TargetError(
+                f"{label}: expected --transcript-root and --artifact-root, "
+                "or a file in the states/ of a home"
+            )
+        return self._add_home(TrustedRoot(parent.parent), prefix="")
+
+    def _scan(self, text: str, label: str) -> None:
+        self._loose += [
+            (hit.pointer, Citation(label, f"line {hit.line}", None, hit.text))
+            for hit in scan_text(text)
+        ]
+
+    def _part_for_loose(self) -> AuditPart:
+        request = self._request
+        if request.transcript_root is not None or request.artifact_root is not None:
+            return self._operators_part()
+        match self._home_parts:
+            case [part]:
+                return part
+            case []:
+                raise TargetError(
+                    "pointers: expected --transcript-root and --artifact-root, or one state home"
+                )
+            case _:
+                raise TargetError("pointers: expected one state home to look in, got several")
+
+    def _operators_part(self) -> AuditPart:
+        if self._operator_part is None:
+            request = self._request
+            self._operator_part = self._add_part(
+                AuditPart(
+                    transcripts=_root(request.transcript_root),
+                    artifacts=_root(request.artifact_root),
+                )
+            )
+        return self._operator_part
+
+    def _add_home(self, home: TrustedRoot, *, prefix: str) -> AuditPart:
+        part = self._homes.part_of(home, prefix=prefix)
+        self._parts.append(part)
+        self._home_parts.append(part)
+        return part
+
+    def _add_part(self, part: AuditPart) -> AuditPart:
+        request = self._request
+        part.limits = request.limits
+        part.policies = () if request.policy is None else (request.policy,)
+        self._parts.append(part)
+        return part
+
+
+def _root(path: str | None) -> TrustedRoot | None:
+    return None if path is None else TrustedRoot(path)
+
+
+def _unusable(label: str, error: CtxauditError) -> TargetError:
+    return TargetError(f"{label}: {error}")
+
+
+def _require_roots(part: AuditPart) -> None:
+    """Refuse to guess: a pointer whose kind has no root cannot be called missing."""
+    roots = {
+        SourcePointerKind.TRANSCRIPT: part.transcripts,
+        SourcePointerKind.ARTIFACT: part.artifacts,
+    }
+    if None not in roots.values():
+        return
+    for text in part.citations:
+        try:
+            kind = parse_source_pointer(text).kind
+        except SourcePointerError:
+            continue
+        if roots[kind] is None:
+            raise TargetError(f"--{kind}-root: expected one for {kind} pointers, got none")

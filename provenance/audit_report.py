@@ -1,0 +1,222 @@
+"""What an audit says, as frozen values: made by `audit`, written down by `reports`.
+
+Guarantees: pure. Sources are sorted by pointer. Each source is counted once: under its state, or
+as inconclusive (then under no state), and what was not checked is counted as that and never left
+out. `total` is the sum.
+
+Example:
+    >>> AuditReport(targets=("home",)).summary.total
+    0
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from provenance.findings import Finding
+from provenance.resolution import SourceResolution, SourceResolutionStatus
+
+__all__ = [
+    "AuditReport",
+    "AuditedSource",
+    "CheckedTranscript",
+    "Citation",
+    "Summary",
+    "pointer_order",
+]
+
+# In the order of spec 05; `cited_by` comes last.
+_RESULT_KEYS = (
+    "pointer",
+    "status",
+    "reason",
+    "source_type",
+    "evidence_sha256",
+    "strength",
+    "conclusive",
+    "quiescence",
+)
+
+
+_half_character = re.compile("[\ud800-\udfff]")
+
+
+def pointer_order(pointer: str) -> tuple[str, str]:
+    """Give the key that results are sorted by: the pointer, as a report can write it down."""
+    shown = pointer if pointer.isascii() else _half_character.sub("\ufffd", pointer)
+    return shown, pointer
+
+
+def _nothing() -> Mapping[str, int]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One place that rests on a source.
+
+    Attributes:
+        file: the citing file, relative to the target that was named.
+        item: id of the fact, pending item or evidence; `line N` in a scanned text.
+        session: the session that the citing state belongs to, if it says so.
+        text: what is claimed there, in full; bounded where a text was scanned.
+    """
+
+    file: str
+    item: str | None = None
+    session: str | None = None
+    text: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the citation as the JSON object of the report (spec 05)."""
+        return {"file": self.file, "item": self.item, "session": self.session, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedSource:
+    """One distinct pointer of one target, its answer, and all that rests on it."""
+
+    resolution: SourceResolution
+    cited_by: tuple[Citation, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the result as the JSON object of the report (spec 05); never an excerpt."""
+        answer = self.resolution.to_dict(include_excerpt=False)
+        payload = {key: answer[key] for key in _RESULT_KEYS}
+        payload["cited_by"] = [citation.to_dict() for citation in self.cited_by]
+        return payload
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTranscript:
+    """One transcript that was checked whole; its faults stand among the findings.
+
+    Attributes:
+        target: the file, relative to the target that was named.
+        format: the transcript format, `native`.
+        sessions: the session ids in it.
+        records: how many records were read.
+        calls: function calls.
+        call_results: results of function calls.
+        unknown_types: record types outside the known ones, with their number.
+        first_time: `recorded_at` of the first record that has one.
+        last_time: the same of the last record.
+        sha256: of the whole file, 64 hex digits; None where it could not be read whole.
+        findings: number of findings by code.
+    """
+
+    target: str
+    format: str
+    sessions: tuple[str, ...]
+    records: int
+    calls: int
+    call_results: int
+    unknown_types: Mapping[str, int] = field(default_factory=_nothing)
+    first_time: str | None = None
+    last_time: str | None = None
+    sha256: str | None = None
+    findings: Mapping[str, int] = field(default_factory=_nothing)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the transcript as the JSON object of the report (spec 05)."""
+        return {
+            "target": self.target,
+            "format": self.format,
+            "sessions": list(self.sessions),
+            "records": self.records,
+            "calls": self.calls,
+            "call_results": self.call_results,
+            "unknown_types": dict(sorted(self.unknown_types.items())),
+            "first_time": self.first_time,
+            "last_time": self.last_time,
+            "sha256": self.sha256,
+            "findings": dict(sorted(self.findings.items())),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The numbers of a report; the first eight are about sources, `total` is the sum of seven."""
+
+    total: int = 0
+    available: int = 0
+    missing: int = 0
+    denied: int = 0
+    corrupt: int = 0
+    unsupported: int = 0
+    inconclusive: int = 0
+    not_checked: int = 0
+    uncited: int = 0
+    findings: Mapping[str, int] = field(default_factory=_nothing)
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the summary as the JSON object of the report (spec 05)."""
+        return {
+            "total": self.total,
+            "available": self.available,
+            "missing": self.missing,
+            "denied": self.denied,
+            "corrupt": self.corrupt,
+            "unsupported": self.unsupported,
+            "inconclusive": self.inconclusive,
+            "not_checked": self.not_checked,
+            "uncited": self.uncited,
+            "findings": dict(sorted(self.findings.items())),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """One whole run.
+
+    Attributes:
+        targets: what was named on the command line, without machine paths.
+        started_at: ISO 8601 in UTC; empty while the run goes on.
+        finished_at: the same.
+        sources: sorted by pointer, then by who cites it.
+        findings: what was noticed beside the states, the first of each code and target.
+        finding_counts: how often each code was noticed, also where not all are listed.
+        transcripts: what was checked whole, sorted by target.
+        not_checked: sources the run did not come to.
+        uncited: transcripts and artifacts of homes that nothing cites.
+        is_interrupted: the run was ended from outside before its work was done.
+        weakened_by_environment: variables that set an option which weakens the verdict.
+    """
+
+    targets: tuple[str, ...] = ()
+    started_at: str = ""
+    finished_at: str = ""
+    sources: tuple[AuditedSource, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    finding_counts: Mapping[str, int] = field(default_factory=_nothing)
+    transcripts: tuple[CheckedTranscript, ...] = ()
+    not_checked: int = 0
+    uncited: int = 0
+    is_interrupted: bool = False
+    weakened_by_environment: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> Summary:
+        """Count the sources; an inconclusive one counts as that alone (spec 01.2)."""
+        states = dict.fromkeys(SourceResolutionStatus, 0)
+        inconclusive = 0
+        for source in self.sources:
+            if source.resolution.conclusive:
+                states[source.resolution.status] += 1
+            else:
+                inconclusive += 1
+        return Summary(
+            total=len(self.sources) + self.not_checked,
+            available=states[SourceResolutionStatus.AVAILABLE],
+            missing=states[SourceResolutionStatus.MISSING],
+            denied=states[SourceResolutionStatus.DENIED],
+            corrupt=states[SourceResolutionStatus.CORRUPT],
+            unsupported=states[SourceResolutionStatus.UNSUPPORTED],
+            inconclusive=inconclusive,
+            not_checked=self.not_checked,
+            uncited=self.uncited,
+            findings=self.finding_counts,
+        )

@@ -1,0 +1,12 @@
+r"""How an audit's report is written down, one module a format.
+
+Example:
+    >>> from provenance.audit_report import AuditReport
+    >>> "".join(write_json(AuditReport(), version="0"))[:37]
+    '{\n  "schema": "ctxaudit.report/1",\n  '
+"""
+
+from provenance.reports.json_report import REPORT_SCHEMA, write_json
+from provenance.reports.ndjson_report import closing_lines, result_line, write_ndjson
+
+__all__ = ["REPORT_SCHEMA", "closing_lines", "result_line", "write_json", "write_ndjson"]

@@ -1,0 +1,68 @@
+"""Every code that can come up has a page."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from provenance.artifacts import LedgerFaultKind
+from provenance.audit.explanations import (
+    Explanation,
+    all_explanations,
+    find_explanation,
+    similar_codes,
+)
+from provenance.owners import _FACTS
+from provenance.resolution import Reason, SourceResolutionStatus, Strength
+
+
+def _finding_codes(folder: Path) -> set[str]:
+    """Find the codes of all findings that the library builds, in its source."""
+    codes = {str(kind) for kind in LedgerFaultKind} | set(_FACTS)
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+                continue
+            if node.func.id not in ("Finding", "Note") or not node.args:
+                continue
+            if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+                codes.add(node.args[0].value)
+    return codes
+
+
+def test_every_finding_has_a_page(checkout: Path) -> None:
+    codes = _finding_codes(checkout / "provenance")
+    assert {"state_unreadable", "untrusted_config_ignored", "config_invalid"} <= codes
+    missing = sorted(code for code in codes if find_explanation(code) is None)
+    assert missing == []
+
+
+@pytest.mark.parametrize("code", [*Reason, *SourceResolutionStatus, *Strength])
+def test_every_reason_state_and_strength_has_a_page(code: str) -> None:
+    page = find_explanation(str(code))
+    assert page is not None
+    assert page.code == code
+
+
+@pytest.mark.parametrize("page", all_explanations(), ids=lambda page: page.code)
+def test_a_page_says_three_things_in_sentences(page: Explanation) -> None:
+    for text in (page.meaning, page.arises, page.remedy):
+        assert text[0].isupper() or text.startswith(("max_", "chmod"))
+        assert text.endswith((".", "`."))
+        assert "\n" not in text
+        assert "  " not in text
+        assert text.isascii()
+    assert len(page.meaning) < 120
+
+
+def test_no_code_has_two_meanings() -> None:
+    codes = [page.code for page in all_explanations()]
+    assert len(set(codes)) == len(codes)
+
+
+def test_similar_codes() -> None:
+    assert similar_codes("transcript_invalid_jsn")[0] == "transcript_invalid_json"
+    assert similar_codes("") == ()
+    assert similar_codes("x" * 1_000_000) == ()

@@ -1,0 +1,41 @@
+"""Joining what policies say."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from provenance.audit.part import AuditPart
+from provenance.audit_report import Citation
+from provenance.pointers import parse_source_pointer
+from provenance.policy import Verdict, parse_policy
+
+_DENY = parse_policy('default = "deny"')
+_REFUSE = parse_policy('default = "allow"\nrefuse = ["prefix-digests"]')
+_ALLOW = parse_policy('default = "allow"\n[[rule]]\neffect = "deny"\nsession = "other"')
+_SHORT = parse_source_pointer("artifact:s:f:0123456789ab")
+
+
+@pytest.mark.parametrize(
+    ("policies", "verdict"),
+    [
+        ((), Verdict.ALLOW),
+        ((_ALLOW,), Verdict.ALLOW),
+        ((_ALLOW, _REFUSE), Verdict.REFUSE),
+        ((_ALLOW, _REFUSE, _DENY), Verdict.DENY),
+        ((_ALLOW, _DENY), Verdict.DENY),
+    ],
+)
+def test_every_policy_has_to_allow(policies: tuple[object, ...], verdict: Verdict) -> None:
+    for order in itertools.permutations(policies):
+        part = AuditPart(policies=order)  # type: ignore[arg-type]
+        assert part.verdict(_SHORT, None) is verdict
+
+
+def test_a_pointer_is_held_once_with_all_who_cite_it() -> None:
+    part = AuditPart()
+    part.cite("b", Citation("x"))
+    part.cite("a")
+    part.cite("b", Citation("y"))
+    assert part.citations == {"b": [Citation("x"), Citation("y")], "a": []}

@@ -1,0 +1,131 @@
+"""The console report, plain and in boxes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.console_plain import write_plain
+from cli.console_view import view_of
+from cli.exit_codes import ExitCode
+from cli.options import Manner
+from cli.terminal import capture
+from provenance.audit_report import AuditedSource, AuditReport, Citation
+from provenance.findings import Finding, Location, Severity
+from provenance.resolution import (
+    INCONCLUSIVE_REASONS,
+    REASON_STATUS,
+    Reason,
+    SourceResolution,
+    SourceResolutionStatus,
+)
+
+
+def _source(reason: Reason, pointer: str = "transcript:s1:1", *claims: Citation) -> AuditedSource:
+    status = REASON_STATUS[reason]
+    available = status is SourceResolutionStatus.AVAILABLE
+    resolution = SourceResolution(
+        pointer,
+        status,
+        "transcript",
+        "0" * 64 if available else None,
+        reason=reason,
+        strength="position" if available else None,
+        conclusive=reason not in INCONCLUSIVE_REASONS,
+    )
+    return AuditedSource(resolution, claims)
+
+
+_REASONS = st.sampled_from(list(Reason))
+
+
+_TEXTS = st.text(max_size=30)
+
+
+@given(
+    st.lists(
+        st.tuples(_REASONS, _TEXTS, st.lists(st.builds(Citation, _TEXTS, _TEXTS, _TEXTS, _TEXTS))),
+        max_size=5,
+    ),
+    st.lists(
+        st.builds(
+            Finding,
+            _TEXTS,
+            st.sampled_from(Severity),
+            _TEXTS,
+            st.builds(Location, st.none(), _TEXTS, st.none()),
+            _TEXTS,
+        ),
+        max_size=3,
+    ),
+    st.booleans(),
+)
+def test_no_text_of_an_audited_file_steers_the_terminal(
+    sources: list[tuple[Reason, str, list[Citation]]],
+    findings: list[Finding],
+    quiet: bool,
+) -> None:
+    report = AuditReport(
+        targets=("\x1b[31m\n",),
+        sources=tuple(_source(reason, text, *cited) for reason, text, cited in sources),
+        findings=tuple(findings),
+    )
+    view = view_of(report, ExitCode.CORRUPT)
+    text = write_plain(view, quiet=quiet)
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert text.split("\n")[-2].startswith("Exit code 14. ")
+
+
+def test_long_lists_are_counted_and_the_worst_comes_first() -> None:
+    claims = tuple(Citation("f", str(number), None, "x" * 500) for number in range(9))
+    report = AuditReport(
+        sources=(
+            *(
+                _source(Reason.VERIFIED_TRANSCRIPT_EVENT, f"transcript:s1:{number}")
+                for number in range(1, 81)
+            ),
+            _source(Reason.ARTIFACT_TOO_LARGE, "artifact:s:f:0123456789ab"),
+            _source(Reason.TRANSCRIPT_MISSING, "transcript:s2:1", *claims),
+            _source(Reason.ARTIFACT_DIGEST_MISMATCH, "artifact:s:g:0123456789ab"),
+        )
+    )
+    view = view_of(report, ExitCode.CORRUPT)
+    assert [row.state for row in view.rows[:4]] == [
+        "corrupt",
+        "missing",
+        "inconclusive",
+        "available",
+    ]
+    assert (len(view.rows), view.more_available) == (53, 30)
+    assert view.rows[1].more_claims == 4
+    assert max(map(len, view.rows[1].claims)) < 200
+    assert [state for state, _ in view.legend] == [
+        "corrupt",
+        "missing",
+        "inconclusive",
+        "available",
+    ]
+    text = write_plain(view, quiet=False)
+    assert "... and 30 more" in text
+    assert "look at: s/tool-results/g" in text
+    assert "rests on it: ... and 4 more" in text
+
+
+def test_boxes_take_no_markup_from_anybody() -> None:
+    from cli.console_boxes import print_boxes
+
+    source = _source(
+        Reason.TRANSCRIPT_MISSING, "[red]x[/red]:y", Citation("[b]f", ":smile:", None, "[/]")
+    )
+    manner = Manner(boxes=True, color=True, quiet=False)
+    view = view_of(AuditReport(targets=("[link=x]",), sources=(source,)), ExitCode.MISSING)
+    drawn = capture(manner, lambda console: print_boxes(view, console, quiet=False))
+    for text in ("[red]x[/red]:y", "[b]f", ":smile:", "[/]", "[link=x]"):
+        assert text in drawn
+    assert "\x1b[" in drawn
+    plain = capture(
+        replace(manner, color=False), lambda console: print_boxes(view, console, quiet=False)
+    )
+    assert "\x1b" not in plain

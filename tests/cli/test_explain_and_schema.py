@@ -1,0 +1,67 @@
+"""`ctxaudit explain` and `ctxaudit schema`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import pytest
+
+from cli.exit_codes import ExitCode
+from provenance.audit import all_explanations
+from provenance.resolution import Reason
+from provenance.schemas import SCHEMA_NAMES, load_schema
+
+
+@pytest.mark.parametrize("code", [*map(str, Reason), *(str(code.value) for code in ExitCode)])
+def test_every_reason_and_exit_code_is_explained(code: str, call: Callable[..., Any]) -> None:
+    done = call("explain", code)
+    assert done.code == 0
+    assert done.out.startswith(f"{code} (")
+    for heading in ("What it means", "How it arises", "What to do"):
+        assert heading in done.out
+
+
+def test_all_pages_are_listed(call: Callable[..., Any]) -> None:
+    lines = call("explain").out.splitlines()
+    assert len(lines) == len(all_explanations())
+    assert any("state_unreadable" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("artefact_missing", "artifact_missing"),
+        ("corupt", "corrupt"),
+        ("zzzzzz", ""),
+        ("", ""),
+        ("x" * 10_000, ""),
+        ("\x1b[31m", ""),
+    ],
+)
+def test_an_unknown_code_names_those_like_it(
+    code: str, hint: str, call: Callable[..., Any]
+) -> None:
+    done = call("explain", code)
+    assert (done.code, done.out) == (2, "")
+    assert hint in done.err
+    assert ("like it" in done.err) == bool(hint)
+    assert len(done.err.splitlines()) == 1
+    assert "\x1b" not in done.err
+
+
+def test_schemas(call: Callable[..., Any]) -> None:
+    assert call("schema").out.split() == list(SCHEMA_NAMES) == ["report", "state"]
+    for name in SCHEMA_NAMES:
+        done = call("schema", name)
+        assert done.out == load_schema(name)
+        jsonschema.Draft202012Validator.check_schema(json.loads(done.out))
+        assert call("schema", f"ctxaudit.{name}/1").out == done.out
+    assert call("schema", "nonsense").code == 2
+
+
+def test_the_state_schema_takes_a_home_s_state(home: Any, call: Callable[..., Any]) -> None:
+    state = home.state("one.json", ["transcript:s1:1"])
+    jsonschema.validate(json.loads(state.read_text()), json.loads(call("schema", "state").out))

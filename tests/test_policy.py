@@ -1,0 +1,197 @@
+"""Policy files: strict reading, order of rules, globs, refusals."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from provenance.pointers import parse_source_pointer
+from provenance.policy import (
+    MAX_POLICY_BYTES,
+    Decision,
+    Policy,
+    PolicyError,
+    Rule,
+    Verdict,
+    parse_policy,
+    parse_toml,
+)
+
+_EVENT = parse_source_pointer("transcript:hr-1:3")
+_FULL = parse_source_pointer("artifact:run-1:log.txt:" + "ab" * 32)
+_SHORT = parse_source_pointer("artifact:run-1:log.txt:0123456789ab")
+
+
+def test_the_first_rule_that_matches_decides() -> None:
+    policy = parse_policy(
+        """
+        default = "allow"
+        [[rule]]
+        effect = "allow"
+        session = "hr-1"
+        why = "an exception"
+        [[rule]]
+        effect = "deny"
+        session = "hr-*"
+        why = "not yours"
+        """
+    )
+    assert policy.decide(_EVENT) == Decision(Verdict.ALLOW, 1, "an exception")
+    other = parse_source_pointer("transcript:hr-2:3")
+    assert policy.decide(other) == Decision(Verdict.DENY, 2, "not yours")
+    assert policy.decide(_FULL) == Decision(Verdict.ALLOW)
+
+
+@pytest.mark.parametrize("default", ["allow", "deny"])
+def test_the_default_holds_where_no_rule_matches(default: str) -> None:
+    policy = parse_policy(f'default = "{default}"\n[[rule]]\neffect = "deny"\nsession = "other"')
+    assert policy.decide(_EVENT) == Decision(Verdict(default))
+
+
+def test_a_default_alone_may_deny_everything() -> None:
+    assert parse_policy('default = "deny"').decide(_EVENT).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    ("rule", "event", "artifact"),
+    [
+        ('kind = "transcript"', True, False),
+        ('kind = "artifact"', False, True),
+        ('kind = "a*"', False, True),
+        ('kind = "*"', True, True),
+        ('session = "hr-?"', True, False),
+        ('session = "HR-1"', False, False),
+        ('session = "[!h]*"', False, True),
+        ('session = "hr"', False, False),
+        ('name = "*.txt"', False, True),
+        ('name = "*"', True, True),
+        ('name = "?*"', False, True),
+        ('tenant = "acme"', False, False),
+        ('tenant = "*"', True, True),
+    ],
+)
+def test_globs(rule: str, event: bool, artifact: bool) -> None:
+    policy = parse_policy(f'default = "allow"\n[[rule]]\neffect = "deny"\n{rule}')
+    assert (policy.decide(_EVENT).verdict is Verdict.DENY) is event
+    assert (policy.decide(_FULL).verdict is Verdict.DENY) is artifact
+
+
+def test_tenants() -> None:
+    policy = parse_policy('default = "deny"\n[[rule]]\neffect = "allow"\ntenant = "team-*"')
+    assert policy.decide(_EVENT, tenant="team-a").verdict is Verdict.ALLOW
+    assert policy.decide(_EVENT, tenant="other").verdict is Verdict.DENY
+    assert policy.decide(_EVENT).verdict is Verdict.DENY
+
+
+def test_short_digests_can_be_refused_and_a_denial_goes_first() -> None:
+    policy = parse_policy('default = "allow"\nrefuse = ["prefix-digests"]')
+    assert policy.decide(_SHORT) == Decision(Verdict.REFUSE, why="prefix-digests")
+    assert policy.decide(_FULL).verdict is Verdict.ALLOW
+    assert policy.decide(_EVENT).verdict is Verdict.ALLOW
+    denying = parse_policy('default = "deny"\nrefuse = ["prefix-digests"]')
+    assert denying.decide(_SHORT).verdict is Verdict.DENY
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "default: expected a value, got none"),
+        ('[[rule]]\neffect = "deny"', "default: expected a value, got none"),
+        ('default = "allow"', "rule: expected a policy that decides something"),
+        ('default = "maybe"', "default: expected 'allow' or 'deny', got 'maybe'"),
+        ("default = true", "default: expected 'allow' or 'deny', got True"),
+        ('defualt = "deny"', "defualt: expected a known key"),
+        ('default = "deny"\nrules = []', "rules: expected a known key"),
+        ('default = "deny"\n[[rule]]\nsession = "x"', "rule 1: effect: expected a value"),
+        (
+            'default = "deny"\n[[rule]]\neffect = "deny"\n[[rule]]\neffect = "no"',
+            "rule 2: effect: expected 'allow' or 'deny', got 'no'",
+        ),
+        (
+            'default = "deny"\n[[rule]]\neffect = "deny"\npath = "x"',
+            "rule 1: path: expected a known",
+        ),
+        ('default = "deny"\n[[rule]]\neffect = "deny"\nsession = 1', "rule 1: session: "),
+        (
+            'default = "deny"\n[[rule]]\neffect = "deny"\nsession = ""',
+            "rule 1: session: expected 1",
+        ),
+        (
+            'default = "deny"\n[[rule]]\neffect = "deny"\nkind = "transcripts"',
+            "rule 1: kind: expected a glob for transcript or artifact, got 'transcripts'",
+        ),
+        ('default = "deny"\nrefuse = ["anything"]', "refuse 1: expected 'hard-links', "),
+        ('default = "deny"\nrefuse = "prefix-digests"', "refuse: "),
+        (
+            'default = "deny"\nrefuse = ["hard-links"]',
+            "refuse: expected what this version enforces",
+        ),
+        ('default = "deny"\nrefuse = ["foreign-owner"]', "got 'foreign-owner'"),
+        ('default = "deny"\nrefuse = ["world-writable"]', "got 'world-writable'"),
+        ("default = \n", "at line 1"),
+        ('default = "deny"\n\n[[rule]\n', "at line 3"),
+    ],
+)
+def test_what_is_not_understood_is_refused_by_name(text: str, message: str) -> None:
+    with pytest.raises(PolicyError) as refused:
+        parse_policy(text)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 100_000,
+        "a = " + "9" * 5_000,
+        "a = 2026-13-45T99:99:99Z",
+        'a = "\ud800"',
+        "\0",
+        'a."b\\u0000" = 1',
+        "# " + "x" * MAX_POLICY_BYTES,
+    ],
+)
+def test_hostile_toml_is_refused_and_nothing_else_is_raised(text: str) -> None:
+    with pytest.raises(PolicyError):
+        parse_policy(text)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_table_or_a_policy_error(text: str) -> None:
+    try:
+        parse_toml(text)
+        parse_policy(text)
+    except PolicyError as error:
+        refused = str(error)
+    else:
+        return
+    assert "\n" not in refused
+
+
+_NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,8}", fullmatch=True)
+_GLOBS = st.text(alphabet="ab*?[]!-.1", min_size=1, max_size=8)
+
+
+@given(_GLOBS, _NAMES)
+def test_a_glob_matches_as_fnmatchcase_does(glob: str, session: str) -> None:
+    rule = Rule(Verdict.DENY, session=glob)
+    pointer = parse_source_pointer(f"transcript:{session}:1")
+    assert rule.is_match(pointer, None) == fnmatchcase(session, glob)
+
+
+@given(st.lists(st.tuples(st.sampled_from(list(Verdict)[:2]), _GLOBS), max_size=5), _NAMES)
+def test_deciding_is_looking_for_the_first_match(
+    rules: list[tuple[Verdict, str]], session: str
+) -> None:
+    policy = Policy(Verdict.DENY, tuple(Rule(effect, session=glob) for effect, glob in rules))
+    expected = next((effect for effect, glob in rules if fnmatchcase(session, glob)), Verdict.DENY)
+    assert policy.decide(parse_source_pointer(f"transcript:{session}:1")).verdict is expected
+
+
+def test_a_glob_full_of_stars_takes_no_time_to_speak_of() -> None:
+    policy = Policy(Verdict.ALLOW, (Rule(Verdict.DENY, session="*a" * 200 + "b"),))
+    pointer = parse_source_pointer("transcript:" + "a" * 200 + ":1")
+    assert policy.decide(pointer).verdict is Verdict.ALLOW
