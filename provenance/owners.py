@@ -13,6 +13,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+
 from provenance.artifacts.verify import ArtifactSession
 from provenance.findings import Finding, Severity
 from provenance.fs.failures import (
@@ -71,9 +72,7 @@ class Owners:
         self._threads = threads
         self._said: set[tuple[str, str]] = set()
 
-    def answer(
-        self, asked: Mapping[Session, list[Detail]], *, jobs: int = 1
-    ) -> Iterator[Answer]:
+    def answer(self, asked: Mapping[Session, list[Detail]], *, jobs: int = 1) -> Iterator[Answer]:
         """Answer what is asked (authorized already), a session or a part of one at a time.
 
         Args:
@@ -82,13 +81,17 @@ class Owners:
         """
         if type(jobs) is not int or jobs < 1:
             raise ValueError(f"jobs: expected a whole number of 1 or more, got {jobs!r}")
-        if jobs == 1 or sum(map(len, asked.values())) == 1:
-            for session, details in asked.items():
-                yield session, 0, self.answer_session(session, details)
-            return
-        from provenance.parallel import answer_in_processes  # noqa: PLC0415 - loads multiprocessing
-
-        yield from answer_in_processes(self, asked, jobs=jobs)
+        if jobs > 1 and sum(map(len, asked.values())) > 1:
+            # Not even a module is to be had where no file can be opened any more.
+            try:
+                from provenance import parallel  # noqa: PLC0415 - loads multiprocessing
+            except (OSError, ImportError):
+                pass
+            else:
+                yield from parallel.answer_in_processes(self, asked, jobs=jobs)
+                return
+        for session, details in asked.items():
+            yield session, 0, self.answer_session(session, details)
 
     def answer_session(self, session: Session, details: list[Detail]) -> list[Outcome]:
         """Answer one session's details in this process, in their order."""
@@ -155,6 +158,14 @@ class Owners:
         if mode & _OTHERS_MAY_WRITE:
             self._say_once("root_writable_by_others", name, name)
 
+    def hear(self, finding: Finding) -> None:
+        """Pass on what another process noticed; what two of them noticed of one session, once."""
+        if finding.code in _FACTS:
+            group = finding.target.partition("/")[0]
+            self._say_once(finding.code, group, finding.target)
+        else:
+            self._say(finding)
+
     def _say_once(self, code: str, group: str, target: str) -> None:
         if (code, group) not in self._said:
             self._said.add((code, group))
@@ -163,8 +174,3 @@ class Owners:
     def _say(self, finding: Finding) -> None:
         if self.on_finding is not None:
             self.on_finding(finding)
-
-    def close(self) -> None:
-        """Close the handles of both roots."""
-        self.transcripts.close()
-        self.artifacts.close()

@@ -10,13 +10,14 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
 
@@ -53,6 +54,9 @@ class _Answers(NamedTuple):
     findings: tuple[Finding, ...]
 
 
+# A machine that gives no process, thread, descriptor or semaphore; a pool that broke is among them.
+_NO_PROCESSES = (OSError, RuntimeError, ImportError)
+
 _worker: Owners | None = None
 
 
@@ -61,42 +65,65 @@ def answer_in_processes(
 ) -> Iterator[Answer]:
     """Answer all that is asked with `jobs` processes, as tasks come to an end."""
     tasks = deal(asked, jobs)
-    if multiprocessing.current_process().daemon:
-        # A daemonic process may have no children: the answers are the same without.
+    workers = min(jobs, len(tasks))
+    if multiprocessing.current_process().daemon or not _handles_are_free(16 + 2 * workers):
+        # A daemonic process may have no children, and starting one without a handle to spare loses
+        # the last of them for good: the answers are the same without.
         for task in tasks:
             yield from _answer_here(owners, task)
         return
-    before = {child.pid for child in multiprocessing.active_children()}
-    executor = ProcessPoolExecutor(
-        max_workers=min(jobs, len(tasks)),
-        mp_context=_context(),
-        initializer=_start_worker,
-        initargs=(owners.transcripts, owners.artifacts, owners.limits, owners.excerpt_chars),
-    )
+    try:
+        executor = ProcessPoolExecutor(
+            max_workers=workers,
+            mp_context=_context(),
+            initializer=_start_worker,
+            initargs=(owners.transcripts, owners.artifacts, owners.limits, owners.excerpt_chars),
+        )
+    except _NO_PROCESSES:
+        for task in tasks:
+            yield from _answer_here(owners, task)
+        return
+    left = len(tasks)
     finished = False
     try:
-        waiting: dict[Future[_Answers], Task] = {
-            executor.submit(_work, task): task for task in tasks
-        }
+        waiting: dict[Future[_Answers], Task] = {}
+        try:
+            for task in tasks:
+                waiting[executor.submit(_work, task)] = task
+        except _NO_PROCESSES:
+            # None to be had, or one died already: what was not handed out is verified here.
+            for task in tasks[len(waiting) :]:
+                yield from _answer_here(owners, task)
         for future in as_completed(waiting):
             task = waiting.pop(future)
             try:
                 answers = future.result()
-            except BrokenProcessPool:
+            except (BrokenProcessPool, CancelledError):
                 yield from _answer_here(owners, task)
                 continue
-            if owners.on_finding is not None:
-                for finding in answers.findings:
-                    owners.on_finding(finding)
+            for finding in answers.findings:
+                owners.hear(finding)
             yield from _unpack(task, answers)
-        finished = True
+            left -= 1
+        finished = left == 0
     finally:
-        executor.shutdown(wait=finished, cancel_futures=True)
         if not finished:
-            # Interrupted: a worker may be hashing for minutes; nothing of its is needed any more.
-            for child in multiprocessing.active_children():
-                if child.pid not in before:
-                    child.terminate()
+            _kill_workers(executor)
+        # Waits for the pool's own thread: left alone, it prints a traceback as the program ends.
+        with contextlib.suppress(RuntimeError):  # the thread itself was not to be had
+            executor.shutdown(cancel_futures=True)
+
+
+def _kill_workers(executor: ProcessPoolExecutor) -> None:
+    """End what an interrupt or a broken pool leaves: a worker may be hashing, for nobody.
+
+    One that was started by a pool that did not come about would wait for ever.
+    """
+    workers = tuple((executor._processes or {}).values())
+    for worker in workers:
+        worker.kill()
+    for worker in workers:
+        worker.join()
 
 
 def deal(asked: Mapping[Session, list[Detail]], jobs: int) -> list[Task]:
@@ -126,6 +153,19 @@ def deal(asked: Mapping[Session, list[Detail]], jobs: int) -> list[Task]:
     return tasks
 
 
+def _handles_are_free(count: int) -> bool:
+    taken: list[int] = []
+    try:
+        while len(taken) < count:
+            taken += os.pipe()
+    except OSError:
+        return False
+    finally:
+        for handle in taken:
+            os.close(handle)
+    return True
+
+
 def _answer_here(owners: Owners, task: Task) -> Iterator[Answer]:
     for session, start, details in task:
         yield session, start, owners.answer_session(session, details)
@@ -141,8 +181,10 @@ def _start_worker(
     transcripts: TrustedRoot, artifacts: TrustedRoot, limits: Limits, excerpt_chars: int
 ) -> None:
     global _worker  # noqa: PLW0603 - one per process, set before its first task
-    # An interrupt is the parent's to handle; here it would only print a traceback.
+    # An interrupt is the parent's to handle; here it would only print a traceback. Nor is what the
+    # program does to end itself well meant for this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _worker = Owners(
         transcripts,
         artifacts,

@@ -122,7 +122,7 @@ _BY_STATUS = {
 }
 
 REASON_STATUS: Mapping[Reason, SourceResolutionStatus] = MappingProxyType(
-    {reason: SourceResolutionStatus.CORRUPT for reason in Reason}
+    dict.fromkeys(Reason, SourceResolutionStatus.CORRUPT)
     | {reason: status for status, reasons in _BY_STATUS.items() for reason in reasons}
 )
 
@@ -161,7 +161,7 @@ class SourceResolution:
     conclusive: bool = True
     quiescence: str | None = None
 
-    def to_dict(self, include_excerpt: bool = True) -> dict[str, object]:
+    def to_dict(self, include_excerpt: bool = True) -> dict[str, object]:  # noqa: FBT001, FBT002
         """Give the result as JSON values; `include_excerpt=False` leaves the excerpt out."""
         payload: dict[str, object] = {
             "pointer": self.pointer,

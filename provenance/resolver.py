@@ -12,6 +12,7 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 from collections.abc import Callable, Iterable
@@ -19,11 +20,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from provenance.owners import Detail, Owners, Session
 from provenance.errors import CallerError
 from provenance.findings import Finding
 from provenance.fs.root import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
+from provenance.owners import Detail, Owners, Session
 from provenance.pointers import (
     SourcePointer,
     SourcePointerError,
@@ -94,11 +95,21 @@ class SourcePointerResolver:
             raise TypeError(f"authorize: expected a callable, got {type(authorize).__name__}")
         if type(max_excerpt_chars) is not int or max_excerpt_chars < 0:
             raise ResolverArgumentError(
-                f"max_excerpt_chars: expected a whole number of 0 or more, got {max_excerpt_chars!r}"
+                "max_excerpt_chars: expected a whole number of 0 or more, "
+                f"got {max_excerpt_chars!r}"
             )
         self._authorize = authorize
         self._transcripts = _trusted(transcript_root, backend)
         self._artifacts = _trusted(artifact_root, backend)
+        # A root that was passed in is its owner's to close.
+        self._own_roots = tuple(
+            root
+            for root, given in (
+                (self._transcripts, transcript_root),
+                (self._artifacts, artifact_root),
+            )
+            if root is not given
+        )
         self._owners = Owners(
             self._transcripts,
             self._artifacts,
@@ -179,7 +190,8 @@ class SourcePointerResolver:
 
     def close(self) -> None:
         """Close the roots' handles (those of roots that were passed in stay open)."""
-        self._owners.close()
+        for root in self._own_roots:
+            root.close()
 
     def __enter__(self) -> SourcePointerResolver:
         return self
@@ -227,8 +239,10 @@ def _refusal(authorize: Authorize, pointer: SourcePointer) -> Reason | None:
     if answer is False:
         return Reason.POLICY_DENIED
     if inspect.iscoroutine(answer):
-        # Dropped, it would warn, and the warning would open source files.
-        answer.close()
+        # Dropped, it would warn, and the warning would open source files. One that was started
+        # may refuse to be closed.
+        with contextlib.suppress(Exception):
+            answer.close()
     return Reason.POLICY_ERROR
 
 

@@ -1,4 +1,4 @@
-"""Is an artifact still the bytes that its pointer names? (spec 01, sections 4 and 6)
+"""Checks that an artifact still is the bytes that its pointer names (spec 01, sections 4 and 6).
 
 Guarantees: the file is opened below the root with no link or mount followed, hashed with SHA-256
 from that handle in bounded memory, checked to be UTF-8 (in a text store) and compared with the
@@ -109,16 +109,20 @@ class ArtifactSession:
         # 1. The home's own folders hold no artifacts.
         if self._session_id in RESERVED_SESSIONS:
             return Outcome(Reason.OWNERSHIP_BOUNDARY)
-        for attempt in range(self._limits.read_attempts + 1):
+        seen = False
+        for _ in range(self._limits.read_attempts + 1):
             try:
                 # 2. Open below the root: no link, no mount, a regular file. A small one is read
                 #    at once; where that was not quiet, or it is large, the long way follows.
                 found = self._read_small(filename, digest)
-                return self._read_large(filename, digest) if found is None else found
+                if found is not None:
+                    return found
+                seen = True
+                return self._read_large(filename, digest)
             except _Changed:
                 continue  # 6. It changed: read again, from a fresh look-up.
             except SourceAbsent:
-                return Outcome(self._absence(filename, disappeared=attempt > 0))
+                return Outcome(self._absence(filename, disappeared=seen))
             except _FAILURES as failure:
                 return Outcome(_reason_of(failure))
         return Outcome(Reason.SOURCE_CHANGED_DURING_READ)
@@ -152,7 +156,9 @@ class ArtifactSession:
                 return Outcome(Reason.ARTIFACT_TOO_LARGE)
             self._report_facts(file.facts.nlink, file.facts.uid, filename)
             # 4. Hash and check UTF-8, under a read lease where one is to be had.
-            with ReadLease.on(file.fd) if file.size >= LEASE_FROM_BYTES else ReadLease(None) as lease:
+            with (
+                ReadLease.on(file.fd) if file.size >= LEASE_FROM_BYTES else ReadLease(None) as lease
+            ):
                 leased = lease.is_held()
                 found = self._read_stream(file, digest, lease if leased else None)
                 # 5. Nothing changed meanwhile: the lease is whole, the facts are the same.
@@ -166,9 +172,7 @@ class ArtifactSession:
             self._folder = self._root.open_directory(self._session_id, ARTIFACT_FOLDER)
         return self._folder
 
-    def _read_stream(
-        self, file: OpenFile, digest: str, lease: ReadLease | None
-    ) -> Outcome | None:
+    def _read_stream(self, file: OpenFile, digest: str, lease: ReadLease | None) -> Outcome | None:
         check = Utf8Check()
         sha256 = _new_sha256()
         head = bytearray()
@@ -189,9 +193,7 @@ class ArtifactSession:
         guard = Quiescence.STAT if lease is None else Quiescence.LEASED
         return self._compare(sha256.hexdigest(), digest, bytes(head), guard) if whole else None
 
-    def _compare(
-        self, sha256: str, digest: str, head: bytes, quiescence: Quiescence
-    ) -> Outcome:
+    def _compare(self, sha256: str, digest: str, head: bytes, quiescence: Quiescence) -> Outcome:
         if not _same(sha256[: len(digest)], digest):
             return Outcome(Reason.ARTIFACT_DIGEST_MISMATCH)
         chars = self._excerpt_chars

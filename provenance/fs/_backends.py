@@ -23,6 +23,7 @@ from provenance.fs.failures import (
     BoundaryRefused,
     FileFailure,
     NotARegularFile,
+    ReadFailed,
     SourceAbsent,
     UnsafePlatform,
     translate,
@@ -33,12 +34,10 @@ __all__ = ["Backend", "BackendName", "Openat2Backend", "WalkBackend", "choose_ba
 BackendName = Literal["auto", "openat2", "walk"]
 
 # O_NONBLOCK: opening a FIFO or a device must not hang; O_NOCTTY: nor may a terminal become ours.
-_GUARDS = (
-    getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-)
+_GUARDS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+# How often the walk looks again at a name whose link and directory change places under it.
+_LOOKS = 16
 
 
 class Backend(Protocol):
@@ -67,12 +66,7 @@ class WalkBackend:
 
     def open_at(self, dir_fd: int, name: str, flags: int, mode: int = 0) -> int:
         """See `Backend.open_at`."""
-        try:
-            fd = os.open(name, flags | _GUARDS, mode, dir_fd=dir_fd)
-        except FileExistsError:
-            raise
-        except OSError as error:
-            raise _refusal(error, dir_fd, name) from None
+        fd = _open_no_link(dir_fd, name, flags, mode)
         try:
             same = _mount_of(fd) == _mount_of(dir_fd)
         except OSError as error:
@@ -84,7 +78,22 @@ class WalkBackend:
         return fd
 
 
-# Built once: a hundred thousand small files are opened with the same flags.
+def _open_no_link(dir_fd: int, name: str, flags: int, mode: int) -> int:
+    for _ in range(_LOOKS):
+        try:
+            return os.open(name, flags | _GUARDS | _NO_LINK, mode, dir_fd=dir_fd)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            found = _found(error, dir_fd, name)
+            if error.errno != errno.ENOTDIR or not stat.S_ISDIR(found):
+                raise _refusal(error, found) from None
+            # Refused as a link or a file, and a directory now: neither answer would be true.
+    raise ReadFailed("source: expected it to rest, got a change at each look", errno.EAGAIN)
+
+
+# Built once: a hundred thousand small files are opened with the same flags. O_NOFOLLOW is left out:
+# with O_DIRECTORY it would answer ENOTDIR for a link, where NO_SYMLINKS alone answers ELOOP.
 _READ = os.O_RDONLY
 _READ_HOW, _READ_ADDRESS = _linux.how_to_open(_READ | _GUARDS)
 
@@ -106,7 +115,7 @@ class Openat2Backend:
             if error.errno in (errno.ENOSYS, errno.EPERM):
                 # A filter may refuse the call itself at any time: the walk gives the true answer.
                 return _WALK.open_at(dir_fd, name, flags, mode)
-            raise _refusal(error, dir_fd, name) from None
+            raise _refusal(error, _found(error, dir_fd, name)) from None
 
 
 _WALK = WalkBackend()
@@ -164,17 +173,23 @@ def _mount_of(fd: int) -> int | None:
     return os.fstat(fd).st_dev
 
 
-def _refusal(error: OSError, dir_fd: int, name: str) -> FileFailure:
-    """Name what stands there: the number alone does not tell a link from a file (ENOTDIR)."""
-    failure = translate(error)
-    if isinstance(failure, BoundaryRefused) or error.errno == errno.ENOENT:
-        return failure
+def _found(error: OSError, dir_fd: int, name: str) -> int:
+    """Give `st_mode` of what stands where opening failed; 0 for nothing, or what is not known."""
+    if error.errno == errno.ENOENT:
+        return 0
     try:
-        mode = os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode
+        return os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode
     except OSError:
-        return failure
-    if stat.S_ISLNK(mode):
+        return 0
+
+
+def _refusal(error: OSError, found: int) -> FileFailure:
+    """Name what was refused: the error's number alone tells no link from a file (ENOTDIR)."""
+    failure = translate(error)
+    if stat.S_ISLNK(found):
         return BoundaryRefused("source: expected no link below the root, got one")
-    if isinstance(failure, SourceAbsent) or stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+    if not found or stat.S_ISREG(found) or stat.S_ISDIR(found):
+        return failure
+    if isinstance(failure, BoundaryRefused | SourceAbsent):
         return failure
     return NotARegularFile("source: expected a regular file, got something else")

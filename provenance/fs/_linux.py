@@ -1,4 +1,4 @@
-"""Two Linux system calls that Python's `os` lacks: `openat2` and `statx` for the mount id.
+"""Linux system calls that Python's `os` lacks: `openat2`, `statx` for the mount id, and two more.
 
 Guarantees: nothing is loaded before the first call; failures are plain `OSError`. The numbers are
 those of the kernel's headers (`linux/openat2.h`, `linux/stat.h`; `openat2` is call 437 and `statx`
@@ -19,15 +19,25 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["how_to_open", "is_linux", "mount_id", "open_at", "rename_exclusive"]
+__all__ = [
+    "file_system_type",
+    "how_to_open",
+    "is_linux",
+    "mount_id",
+    "open_at",
+    "rename_exclusive",
+    "start_writeout",
+]
 
 _SYS_OPENAT2 = 437
 _RESOLVE = 0x01 | 0x02 | 0x04 | 0x08  # NO_XDEV | NO_MAGICLINKS | NO_SYMLINKS | BENEATH
 _AT_EMPTY_PATH = 0x1000
 _STATX_MNT_ID = 0x1000
 _STATX_SIZE = 256
+_STATFS_SIZE = 256  # more than any architecture's struct statfs; f_type is its first word
 _MASK_OFFSET, _MNT_ID_OFFSET = 0, 144  # of stx_mask and stx_mnt_id in struct statx
 _RENAME_NOREPLACE = 1
+_SYNC_FILE_RANGE_WRITE = 2
 _HOW_BYTES = 24
 
 
@@ -83,10 +93,10 @@ def open_at(dir_fd: int, name: bytes, address: int) -> int:
     global _call  # noqa: PLW0603 - bound at first use, so that an import loads no library
     if _call is None:
         _call = _openat2()
-    fd = _call(_SYS_OPENAT2, dir_fd, name, address, _HOW_BYTES)
-    if fd < 0:
+    while (fd := _call(_SYS_OPENAT2, dir_fd, name, address, _HOW_BYTES)) < 0:
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+        if number != errno.EINTR:  # as in `os.open`: a signal is no answer
+            raise OSError(number, os.strerror(number))
     return fd
 
 
@@ -128,6 +138,15 @@ def _mount_id_by_proc(fd: int) -> int | None:
     return None
 
 
+def file_system_type(fd: int) -> int | None:
+    """Give the magic number of the file system that a handle lies on; None where it is unknown."""
+    fstatfs = getattr(_libc(), "fstatfs", None)
+    buffer = ctypes.create_string_buffer(_STATFS_SIZE)
+    if fstatfs is None or fstatfs(fd, buffer) != 0:
+        return None
+    return ctypes.c_ulong.from_buffer(buffer).value
+
+
 def rename_exclusive(dir_fd: int, source: bytes, target: bytes) -> None:
     """Rename within one directory, refusing to replace (for file systems without hard links).
 
@@ -141,3 +160,23 @@ def rename_exclusive(dir_fd: int, source: bytes, target: bytes) -> None:
     if renameat2(dir_fd, source, dir_fd, target, _RENAME_NOREPLACE) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
+
+
+@lru_cache(maxsize=1)
+def _sync_file_range() -> Callable[..., int] | None:
+    call: Any = getattr(ctypes.CDLL(None), "sync_file_range", None) if is_linux() else None
+    if call is None:
+        return None
+    call.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
+    function: Callable[..., int] = call
+    return function
+
+
+def start_writeout(fd: int, offset: int, size: int) -> None:
+    """Ask the kernel to begin writing a stretch of a file to the disk, without waiting for it.
+
+    A hint and no more: it is over before anything is on the disk, and a refusal means nothing.
+    """
+    call = _sync_file_range()
+    if call is not None:
+        call(fd, offset, size, _SYNC_FILE_RANGE_WRITE)

@@ -57,14 +57,14 @@ def check_component(name: str) -> str:
         UnsafeComponent: it is empty, hidden, has a slash or another character, or is too long.
     """
     if _is_component(name) is None:
-        raise UnsafeComponent(f"component: expected a plain name, got {ascii(name[:40])}")
+        raise UnsafeComponent(f"component: expected a plain name, got {name[:40]!a}")
     return name
 
 
 class Directory:
     """An open directory; a context manager that closes it."""
 
-    __slots__ = ("_exact", "_names", "backend", "fd")
+    __slots__ = ("_exact", "_listed_at", "_names", "backend", "fd")
 
     def __init__(self, fd: int, backend: Backend) -> None:
         """Take over the directory handle `fd`."""
@@ -73,6 +73,7 @@ class Directory:
         # None: not known yet whether names here are told apart by every character.
         self._exact: bool | None = None
         self._names: frozenset[str] = frozenset()
+        self._listed_at: tuple[int, int] | None = None
 
     def open_file(self, name: str) -> OpenFile:
         """Open the regular file `name` for reading; the caller closes it.
@@ -82,12 +83,11 @@ class Directory:
         """
         fd = self.backend.open_at(self.fd, check_component(name), os.O_RDONLY)
         file = OpenFile(fd)
-        if self._exact is not True:
-            try:
-                self._require_stored_name(name)
-            except BaseException:
-                file.close()
-                raise
+        try:
+            self._require_stored_name(name)
+        except BaseException:
+            file.close()
+            raise
         return file
 
     def read_small(self, name: str, *, below: int) -> tuple[bytes, os.stat_result] | None:
@@ -118,15 +118,19 @@ class Directory:
             raise translate(error) from None
         finally:
             _close(fd)
-        if self._exact is not True:
-            self._require_stored_name(name)
         if (
-            after.st_mtime_ns == before.st_mtime_ns
-            and after.st_ctime_ns == before.st_ctime_ns
-            and after.st_size == size == len(data)
+            after.st_mtime_ns != before.st_mtime_ns
+            or after.st_ctime_ns != before.st_ctime_ns
+            or after.st_size != size
+            or len(data) != size
         ):
-            return data, before
-        return None
+            return None
+        if self._exact is not True or name[-1] == ".":
+            try:
+                self._require_stored_name(name)
+            except SourceAbsent:
+                return None  # it was there, and went while it was read
+        return data, before
 
     def open_directory(self, name: str, *, create: bool = False) -> Directory:
         """Open the directory `name`; `create` makes it (0700) where it is missing."""
@@ -142,12 +146,11 @@ class Directory:
                 self.sync()
         fd = self.backend.open_at(self.fd, name, _DIRECTORY)
         directory = Directory(fd, self.backend)
-        if self._exact is not True:
-            try:
-                self._require_stored_name(name)
-            except BaseException:
-                directory.close()
-                raise
+        try:
+            self._require_stored_name(name)
+        except BaseException:
+            directory.close()
+            raise
         return directory
 
     def open_append(self, name: str, *, create: bool = True) -> AppendFile:
@@ -171,15 +174,18 @@ class Directory:
                 )
             except FileExistsError:
                 continue  # another process made it meanwhile
-            self.sync()
+            try:
+                self.sync()
+            except BaseException:
+                os.close(fd)
+                raise
             break
         file = AppendFile(fd)
-        if self._exact is not True:
-            try:
-                self._require_stored_name(name)
-            except BaseException:
-                file.close()
-                raise
+        try:
+            self._require_stored_name(name)
+        except BaseException:
+            file.close()
+            raise
         return file
 
     def draft(self) -> Draft:
@@ -224,16 +230,21 @@ class Directory:
         except OSError as error:
             raise _write_failure(error) from None
 
-    def leads_to(self, name: str, fd: int) -> bool:
-        """Say whether `name` here still is the very file or directory that `fd` is a handle on."""
+    def identity(self, name: str | None = None) -> tuple[int, int] | None:
+        """Give device and inode of what `name` is (a link not followed), None where it is nothing.
+
+        Without a name: those of the directory itself.
+        """
         try:
-            there = os.stat(check_component(name), dir_fd=self.fd, follow_symlinks=False)
-            here = os.fstat(fd)
+            if name is None:
+                found = os.fstat(self.fd)
+            else:
+                found = os.stat(check_component(name), dir_fd=self.fd, follow_symlinks=False)
         except FileNotFoundError:
-            return False
+            return None
         except OSError as error:
             raise translate(error) from None
-        return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+        return found.st_dev, found.st_ino
 
     def discard_stale_draft(self, name: str, *, before_seconds: float) -> bool:
         """Remove a temporary file that a writer left when it died; see `discard_stale`."""
@@ -259,7 +270,7 @@ class Directory:
             copy = Directory(os.dup(self.fd), self.backend)
         except OSError as error:
             raise translate(error) from None
-        copy._exact, copy._names = self._exact, self._names
+        copy._exact, copy._names, copy._listed_at = self._exact, self._names, self._listed_at
         return copy
 
     def close(self) -> None:
@@ -272,17 +283,31 @@ class Directory:
         """Refuse a name that the file system found under another spelling.
 
         One probe a directory: the same name with its case swapped. Where that leads to another
-        file or to none, names here are exact; where it leads to the same one, the list decides.
+        file or to none, names here are exact; where it leads to the same one, the list decides. It
+        always decides on a dot at the end, which some file systems drop, whatever they do to case.
         """
-        if self._exact is None:
+        exact = self._exact
+        if name[-1] == ".":
+            exact = False
+        elif exact is None:
             swapped = name.swapcase()
             if swapped == name:
                 return  # no letter: nothing to fold, nothing learned about this directory
-            self._exact = not self._is_same_file(name, swapped)
-        if not self._exact and name not in self._names:
+            exact = self._exact = not self._is_same_file(name, swapped)
+        if not exact and name not in self._stored_names():
+            raise BoundaryRefused("source: expected the stored name, got another spelling")
+
+    def _stored_names(self) -> frozenset[str]:
+        """List the names, again where the directory has changed since."""
+        try:
+            found = os.fstat(self.fd)
+        except OSError as error:
+            raise translate(error) from None
+        stamp = found.st_mtime_ns, found.st_ctime_ns
+        if stamp != self._listed_at:
             self._names = frozenset(entry.name for entry in self.entries())
-            if name not in self._names:
-                raise BoundaryRefused("source: expected the stored name, got another spelling")
+            self._listed_at = stamp
+        return self._names
 
     def _is_same_file(self, name: str, other: str) -> bool:
         try:

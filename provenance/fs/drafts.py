@@ -19,6 +19,7 @@ import errno
 import os
 import secrets
 import stat
+from functools import lru_cache
 from types import TracebackType
 
 from provenance.fs import _linux
@@ -89,6 +90,10 @@ class Draft:
         except OSError as error:
             raise _failure(error) from None
 
+    def start_writeout(self) -> None:
+        """Begin to write the bytes to the disk, so that a later `sync` has less to wait for."""
+        _linux.start_writeout(self._fd, 0, 0)
+
     def sync(self) -> None:
         """Force the bytes to the disk; call it before `link_as`."""
         try:
@@ -115,6 +120,9 @@ class Draft:
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
+        self._drop_temporary_name()
+
+    def _drop_temporary_name(self) -> None:
         temporary, self._temporary = self._temporary, None
         if temporary is not None:
             with contextlib.suppress(OSError):
@@ -123,7 +131,7 @@ class Draft:
     def _open(self) -> int:
         unnamed = getattr(os, "O_TMPFILE", 0)
         flags = os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)
-        if unnamed and os.access("/proc/self/fd", os.X_OK):
+        if unnamed and _has_descriptor_folder():
             try:
                 return os.open(".", unnamed | flags, _MODE, dir_fd=self._dir_fd)
             except OSError as error:
@@ -154,6 +162,9 @@ class Draft:
             # A file system without hard links still renames without replacing.
             _linux.rename_exclusive(self._dir_fd, self._temporary.encode(), name.encode())
             self._temporary = None
+        else:
+            # At once: a reader takes a file with two names for somebody's trick.
+            self._drop_temporary_name()
 
     def __enter__(self) -> Draft:
         return self
@@ -165,6 +176,12 @@ class Draft:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+@lru_cache(maxsize=1)
+def _has_descriptor_folder() -> bool:
+    """Say whether an unnamed file can be given a name through `/proc`; asked once."""
+    return os.access("/proc/self/fd", os.X_OK)
 
 
 def _failure(error: OSError) -> WriteFailed:

@@ -3,7 +3,8 @@
 Guarantees: taking one changes no signal handling. The kernel announces a break with a signal that
 by default kills (SIGIO); ours is routed to SIGURG, whose default is to be ignored, and only where
 the program has no handler for it. Where that, the file system, the owner or an open writer says
-no, there is no lease and the caller falls back to comparing `stat`. A writer waits until the lease
+no, there is no lease and the caller falls back to comparing `stat`. The same on file systems whose
+files somebody else may write, unseen by this kernel (network, FUSE). A writer waits until the lease
 is gone, so it is polled between blocks and let go at once (a lease left lying held an append for
 47 s).
 
@@ -22,12 +23,28 @@ import sys
 import time
 from types import TracebackType
 
+from provenance.fs import _linux
+
 if sys.platform == "linux":
     import fcntl
 
 __all__ = ["ReadLease"]
 
 _F_SETSIG = 10  # linux/fcntl.h; Python exports it only in some builds
+# Magic numbers of the file systems whose writers this kernel knows, all of them (linux/magic.h).
+_LOCAL = frozenset(
+    {
+        0xEF53,  # ext2, ext3, ext4
+        0x58465342,  # xfs
+        0x9123683E,  # btrfs
+        0xF2F52010,  # f2fs
+        0xCA451A4E,  # bcachefs
+        0x2FC12FC1,  # zfs
+        0x01021994,  # tmpfs
+        0x858458F6,  # ramfs
+        0x794C7630,  # overlayfs
+    }
+)
 _WAITS_SECONDS = (0.0, 0.001, 0.004)  # a writer that is just closing; then `stat` it is
 
 
@@ -42,7 +59,9 @@ class ReadLease:
     @classmethod
     def on(cls, fd: int) -> ReadLease:
         """Try to take a lease on a handle opened for reading; never raises, may hold nothing."""
-        if sys.platform != "linux" or not _may_route_signal():
+        if sys.platform != "linux" or fd < 0 or not _may_route_signal():
+            return cls(None)
+        if _linux.file_system_type(fd) not in _LOCAL:
             return cls(None)
         for wait in _WAITS_SECONDS:
             time.sleep(wait)

@@ -100,7 +100,7 @@ class OpenFile:
         got = 0
         try:
             while got < len(buffer):
-                count = os.preadv(self.fd, [buffer[got:]], offset + got)
+                count = _read_into(self.fd, buffer[got:], offset + got)
                 if count == 0:
                     break
                 got += count
@@ -123,9 +123,7 @@ class OpenFile:
         """Say whether it is the same file, not shorter than at the opening; times may differ."""
         now, then = self._now(), self._stat
         return (
-            now.st_ino == then.st_ino
-            and now.st_dev == then.st_dev
-            and now.st_size >= then.st_size
+            now.st_ino == then.st_ino and now.st_dev == then.st_dev and now.st_size >= then.st_size
         )
 
     def is_deleted(self) -> bool:
@@ -159,3 +157,11 @@ class OpenFile:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _read_into(fd: int, buffer: memoryview, offset: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(fd, [buffer], offset)
+    data = os.pread(fd, len(buffer), offset)  # a Python built without it
+    buffer[: len(data)] = data
+    return len(data)

@@ -13,6 +13,7 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from pathlib import Path
@@ -121,7 +122,7 @@ class TrustedRoot:
             return root.open_directory(*names, create=self._create)
         try:
             if self._create:
-                self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _make_folders(self.path)
             fd = os.open(self.path, _OPEN_ROOT)
         except (FileExistsError, ValueError):
             # A file where the folder belongs; a path with a NUL in it.
@@ -152,6 +153,32 @@ class TrustedRoot:
 
     def __repr__(self) -> str:
         return "TrustedRoot(...)"
+
+
+def _make_folders(path: Path) -> None:
+    """Make a folder and the parents it lacks, each of them private whatever the umask is."""
+    lacking = [path]
+    with contextlib.suppress(FileExistsError):
+        while True:
+            try:
+                lacking[-1].mkdir(mode=0o700)
+                break
+            except FileNotFoundError:
+                if lacking[-1].parent == lacking[-1]:
+                    raise
+                lacking.append(lacking[-1].parent)
+    for folder in reversed(lacking):
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        _sync(folder.parent)
+
+
+def _sync(folder: Path) -> None:
+    fd = os.open(folder, _OPEN_ROOT)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _rebuild(

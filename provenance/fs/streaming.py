@@ -11,6 +11,7 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Callable
@@ -22,11 +23,15 @@ __all__ = ["BLOCK_BYTES", "stream"]
 # Measured: 1 to 4 MiB are alike, smaller ones pay for the hand-over between the threads.
 BLOCK_BYTES = 2 << 20
 _BUFFERS = 3
-# On one thread a block goes from the read to the hash: it should still be in the second-level cache.
+# On one thread a block should still be in the second-level cache when it is hashed.
 _BLOCK_ALONE_BYTES = 256 << 10
 
 Inspect = Callable[[bytearray], bool]
 Consume = Callable[[memoryview], None]
+
+
+class _NoThread(Exception):
+    """The machine gives no thread; nothing was read yet."""
 
 
 def stream(file: OpenFile, *, inspect: Inspect, consume: Consume, threads: bool = True) -> bool:
@@ -44,9 +49,12 @@ def stream(file: OpenFile, *, inspect: Inspect, consume: Consume, threads: bool 
     Raises:
         ReadFailed: the device or file system refused.
     """
-    if not threads:
-        return _stream_alone(file, inspect, consume)
-    return _Pipeline(file, inspect, consume).run()
+    if threads:
+        pipeline = _Pipeline(file, inspect, consume)
+        # No thread to be had (a limit, an interpreter that ends): the bytes are read all the same.
+        with contextlib.suppress(_NoThread):
+            return pipeline.run()
+    return _stream_alone(file, inspect, consume)
 
 
 def _fill(file: OpenFile, buffer: bytearray, offset: int, size: int) -> bytearray | None:
@@ -82,7 +90,10 @@ class _Pipeline:
         reader = threading.Thread(target=self._read, name="ctxaudit-reader", daemon=True)
         for _ in range(_BUFFERS):
             self._free.put(bytearray(BLOCK_BYTES))
-        reader.start()
+        try:
+            reader.start()
+        except RuntimeError as error:
+            raise _NoThread from error
         try:
             while (block := self._full.get()) is not None:
                 self._consume(memoryview(block))

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _BLOCK = 1 << 20
+_LONGEST_LINK_CHAIN = 40  # the kernel's own bound
 
 
 class FileTooLarge(DataError):
@@ -101,23 +103,46 @@ def read_operator_file(path: str | os.PathLike[str], *, max_bytes: int) -> bytes
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file that the operator named: a temporary one beside it, fsync, rename.
 
-    A link is followed to its target; what is no regular file (`/dev/stdout`, a pipe) is written to
-    directly, never replaced.
+    A link is followed to its target, an old file's permissions are kept. What is no regular file (a
+    pipe, a device), and a name that stands for what is open already (`/dev/stdout`), is written to
+    and never replaced.
 
     Raises:
         WriteFailed: the old file, if there was one, is as it was.
     """
     try:
+        own = _own_handle(os.fspath(path))
+        if own is not None:
+            _write_all(own, data)
+            return
         target = os.path.realpath(path)
-        if os.path.lexists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+        old = os.stat(target) if os.path.lexists(target) else None
+        if old is not None and not stat.S_ISREG(old.st_mode):
             _write_through(target, data)
             return
-        _write_beside(target, data)
+        _write_beside(target, data, mode=None if old is None else old.st_mode & 0o777)
     except OSError as error:
         name = errno.errorcode.get(error.errno or 0, "unknown error")
         raise WriteFailed(f"file: expected to write, got {name}", error.errno or 0) from None
     except ValueError:
         raise WriteFailed("path: expected a file name, got a NUL byte") from None
+
+
+def _own_handle(path: str) -> int | None:
+    """Give the descriptor of ours that a name like `/dev/stdout` or `/proc/self/fd/1` stands for.
+
+    The target of such a link may be a regular file: replacing it would cut off who redirected us.
+    """
+    for _ in range(_LONGEST_LINK_CHAIN):
+        folder = os.path.realpath(os.path.dirname(path))
+        name = os.path.basename(path)
+        if folder == "/dev/fd" or re.fullmatch(rf"/proc/{os.getpid()}/(task/[0-9]+/)?fd", folder):
+            return int(name) if re.fullmatch(r"[0-9]{1,9}", name) else None
+        try:
+            path = os.path.join(folder, os.readlink(path))
+        except OSError:
+            return None
+    return None
 
 
 def _write_through(target: str, data: bytes) -> None:
@@ -128,13 +153,16 @@ def _write_through(target: str, data: bytes) -> None:
         os.close(fd)
 
 
-def _write_beside(target: str, data: bytes) -> None:
+def _write_beside(target: str, data: bytes, *, mode: int | None) -> None:
     folder = os.path.dirname(target)
     temporary = f"{folder}/.ctxaudit-{secrets.token_hex(8)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    fd = os.open(temporary, flags, 0o666)  # the operator's umask decides, as for any output
+    # A new file: the operator's umask decides, as for any output. An old one: it stays as private.
+    fd = os.open(temporary, flags, 0o666 if mode is None else 0o600)
     try:
         try:
+            if mode is not None:
+                os.fchmod(fd, mode)
             _write_all(fd, data)
             os.fsync(fd)
         finally:

@@ -1,0 +1,31 @@
+"""Fixtures of the tests that open files: both back ends, and a look at what was left open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+
+from provenance.fs import BackendName, TrustedRoot, UnsafePlatform
+from tests.trees import open_handles
+
+
+@pytest.fixture(params=["openat2", "walk"])
+def backend(request: pytest.FixtureRequest) -> BackendName:
+    """Each back end in turn; skipped where this kernel lacks one."""
+    name = cast("BackendName", request.param)
+    with TrustedRoot("/", backend=name) as root:
+        try:
+            assert root.backend == name
+        except UnsafePlatform:
+            pytest.skip(f"{name}: not on this kernel")
+    return name
+
+
+@pytest.fixture(autouse=True)
+def no_handle_is_left() -> Iterator[None]:
+    before = open_handles()
+    yield
+    left = {number: what for number, what in open_handles().items() if number not in before}
+    assert not left, f"handles left open: {left}"
