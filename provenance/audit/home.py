@@ -101,7 +101,8 @@ class HomeReader:
         try:
             with home.open_directory(_STATES) as folder:
                 for entry in folder.entries():
-                    if not entry.name.endswith(".json"):
+                    # As a shell reads `states/*.json`: what is hidden (`._x.json`) is no state.
+                    if not entry.name.endswith(".json") or entry.name.startswith("."):
                         continue
                     file = f"{target}/{entry.name}"
                     state = read_home_state(folder, entry.name, target=file, limits=part.limits)

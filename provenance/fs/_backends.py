@@ -108,7 +108,8 @@ class Openat2Backend:
         """See `Backend.open_at`."""
         address = _READ_ADDRESS if flags == _READ else _linux.how_to_open(flags | _GUARDS, mode)[1]
         try:
-            return _linux.open_at(dir_fd, name.encode("ascii"), address)
+            encoded = name.encode() if name.isascii() else os.fsencode(name)
+            return _linux.open_at(dir_fd, encoded, address)
         except FileExistsError:
             raise
         except OSError as error:

@@ -26,9 +26,10 @@ from provenance.fs.drafts import Draft, discard_stale
 from provenance.fs.failures import BoundaryRefused, SourceAbsent, WriteFailed, translate
 from provenance.fs.reading import OpenFile
 
-__all__ = ["Directory", "Entry", "UnsafeComponent", "check_component"]
+__all__ = ["Directory", "Entry", "UnsafeComponent", "check_component", "check_new_name"]
 
-_is_component = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}").fullmatch
+_is_plain = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}").fullmatch
+_LONGEST_BYTES = 255  # of one name, in each file system that matters
 _READ = os.O_RDONLY
 # Bound once: `read_small` runs a hundred thousand times in a row.
 _fstat, _pread, _close, _is_regular = os.fstat, os.pread, os.close, stat.S_ISREG
@@ -51,13 +52,29 @@ class Entry:
 
 
 def check_component(name: str) -> str:
-    """Give `name` back if it is one plain ASCII component of at most 255 characters.
+    """Give `name` back if it is one component: what a file that exists may be called.
 
     Raises:
-        UnsafeComponent: it is empty, hidden, has a slash or another character, or is too long.
+        UnsafeComponent: it is empty, `.` or `..`, has a slash or NUL, or is no name of 255 bytes.
     """
-    if _is_component(name) is None:
-        raise UnsafeComponent(f"component: expected a plain name, got {name[:40]!a}")
+    if _is_plain(name) is None:
+        try:
+            size = len(os.fsencode(name))
+        except UnicodeEncodeError:
+            size = 0  # half a surrogate pair: no file has that name
+        if not 0 < size <= _LONGEST_BYTES or name in (".", "..") or "/" in name or "\0" in name:
+            raise UnsafeComponent(f"component: expected one file name, got {name[:16]!a}")
+    return name
+
+
+def check_new_name(name: str) -> str:
+    """Give `name` back if it is a plain one: what we call the files that we make.
+
+    Raises:
+        UnsafeComponent: it is no ASCII letter or digit followed by at most 254 of them or `._-`.
+    """
+    if _is_plain(name) is None:
+        raise UnsafeComponent(f"component: expected a plain name, got {name[:16]!a}")
     return name
 
 
@@ -104,7 +121,8 @@ class Directory:
         Raises:
             SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed: the answer.
         """
-        if _is_component(name) is None:
+        is_plain = _is_plain(name) is not None and name[-1] != "."
+        if not is_plain:
             check_component(name)
         fd = self.backend.open_at(self.fd, name, _READ)
         try:
@@ -125,7 +143,7 @@ class Directory:
             or len(data) != size
         ):
             return None
-        if self._exact is not True or name[-1] == ".":
+        if self._exact is not True or not is_plain:
             try:
                 self._require_stored_name(name)
             except SourceAbsent:
@@ -136,6 +154,7 @@ class Directory:
         """Open the directory `name`; `create` makes it (0700) where it is missing."""
         check_component(name)
         if create:
+            check_new_name(name)
             try:
                 os.mkdir(name, 0o700, dir_fd=self.fd)
             except FileExistsError:
@@ -160,7 +179,7 @@ class Directory:
             SourceAbsent: it is missing and was not to be made.
             BoundaryRefused: a link, a mount, or a file with several hard links.
         """
-        check_component(name)
+        check_new_name(name)
         while True:
             try:
                 fd = self.backend.open_at(self.fd, name, _APPEND)
@@ -199,7 +218,7 @@ class Directory:
             NameTaken: the name is in use; nothing was overwritten.
             WriteFailed: nothing is visible under the name.
         """
-        check_component(name)
+        check_new_name(name)
         with self.draft() as draft:
             for chunk in chunks:
                 draft.write(chunk)
@@ -284,30 +303,32 @@ class Directory:
 
         One probe a directory: the same name with its case swapped. Where that leads to another
         file or to none, names here are exact; where it leads to the same one, the list decides. It
-        always decides on a dot at the end, which some file systems drop, whatever they do to case.
+        always decides on a dot at the end, which some file systems drop, and on names of other
+        letters than ASCII, which some normalise, whatever they do to case.
         """
         exact = self._exact
-        if name[-1] == ".":
+        if name[-1] == "." or not name.isascii():
             exact = False
         elif exact is None:
             swapped = name.swapcase()
             if swapped == name:
                 return  # no letter: nothing to fold, nothing learned about this directory
             exact = self._exact = not self._is_same_file(name, swapped)
-        if not exact and name not in self._stored_names():
+        if not exact and not self._is_listed(name):
             raise BoundaryRefused("source: expected the stored name, got another spelling")
 
-    def _stored_names(self) -> frozenset[str]:
-        """List the names, again where the directory has changed since."""
+    def _is_listed(self, name: str) -> bool:
+        """Say whether the directory's list holds the name; it is read again where it may not do."""
         try:
             found = os.fstat(self.fd)
         except OSError as error:
             raise translate(error) from None
         stamp = found.st_mtime_ns, found.st_ctime_ns
-        if stamp != self._listed_at:
+        # A refusal never rests on an old list: a clock tick holds more than one change.
+        if stamp != self._listed_at or name not in self._names:
             self._names = frozenset(entry.name for entry in self.entries())
             self._listed_at = stamp
-        return self._names
+        return name in self._names
 
     def _is_same_file(self, name: str, other: str) -> bool:
         try:

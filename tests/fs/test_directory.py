@@ -25,7 +25,7 @@ from provenance.fs import (
     UnsafeComponent,
     WriteFailed,
 )
-from provenance.fs.directory import check_component
+from provenance.fs.directory import check_component, check_new_name
 from tests.trees import is_root
 
 
@@ -51,7 +51,12 @@ def path(tmp_path: Path) -> Path:
 @example("a" * 255)
 @example("a" * 256)
 @example("")
-def test_a_component_is_one_plain_name(name: str) -> None:
+@example("my state.json")
+@example(".hidden")
+@example("é")
+@example("\udcff")
+@example("\ud800")
+def test_a_component_is_one_file_name(name: str) -> None:
     try:
         accepted = check_component(name)
     except UnsafeComponent as error:
@@ -59,11 +64,45 @@ def test_a_component_is_one_plain_name(name: str) -> None:
         assert message.isascii()
         return
     assert accepted == name
-    assert name.isascii()
     assert "/" not in name
     assert "\0" not in name
     assert name not in (".", "..")
-    assert 0 < len(name) <= 255
+    assert 0 < len(os.fsencode(name)) <= 255
+
+
+@given(st.text(max_size=260))
+@example("a" * 255)
+@example("a" * 256)
+@example("a.")
+@example("é")
+def test_what_we_make_has_a_plain_name(name: str) -> None:
+    try:
+        accepted = check_new_name(name)
+    except UnsafeComponent as error:
+        assert str(error).isascii()
+        return
+    assert accepted == name == check_component(name)
+    assert name.isascii()
+    assert name[0].isalnum()
+
+
+@pytest.mark.parametrize("name", ["my state.json", ".hidden", "-x", "é", "a\nb", "\udcff", "é."])
+def test_files_of_others_are_read_whatever_their_name(
+    folder: Directory, path: Path, name: str
+) -> None:
+    (path / name).write_bytes(b"x")
+    with folder.open_file(name) as file:
+        assert file.read_at(0, 9) == b"x"
+    assert folder.read_small(name, below=9) is not None
+    (path / name).unlink()
+    (path / name).mkdir()
+    folder.open_directory(name).close()
+    with pytest.raises(UnsafeComponent):
+        folder.open_append(name)
+    (path / name).rmdir()
+    (path / name).symlink_to("/etc/passwd")
+    with pytest.raises(BoundaryRefused):
+        folder.open_file(name)
 
 
 def test_every_way_in_checks_the_component(folder: Directory, path: Path) -> None:

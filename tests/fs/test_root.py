@@ -103,7 +103,7 @@ def test_a_path_with_nul_is_missing(backend: BackendName) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", ".", "..", "a/b", "/etc", "a/", "a\0b", "é", "-x", ".hidden", "a b", "a\n", "x" * 256],
+    ["", ".", "..", "a/b", "/etc", "a/", "a\0b", "\ud800", "x" * 256, "é" * 128],
 )
 def test_a_component_is_checked_before_any_system_call(
     tmp_path: Path, backend: BackendName, name: str
