@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from provenance.frozen import sealed
+
 __all__ = ["Finding", "Location", "Severity"]
 
 
@@ -24,6 +26,7 @@ class Severity(StrEnum):
     ERROR = "error"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Location:
     """Where in the target: `ordinal` and `line` count from 1; `native_id` is the format's own."""
@@ -37,6 +40,7 @@ class Location:
         return {"ordinal": self.ordinal, "native_id": self.native_id, "line": self.line}
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing noticed; `message` is one line: field, expected, got."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from provenance.errors import CallerError
+from provenance.frozen import sealed
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]
 
@@ -23,6 +24,7 @@ class LimitError(CallerError, ValueError):
     code = "invalid_limit"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds on what is read from below a trusted root (spec 01, sections 4 to 6).

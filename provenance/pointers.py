@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import Any
 
 from provenance.errors import DataError
+from provenance.frozen import sealed
 
 __all__ = [
     "SourcePointer",
@@ -50,6 +51,7 @@ class SourcePointerKind(StrEnum):
     ARTIFACT = "artifact"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class SourcePointer:
     """One parsed pointer; equal pointers have equal canonical texts.

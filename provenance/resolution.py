@@ -18,6 +18,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from provenance.frozen import sealed
+
 __all__ = [
     "INCONCLUSIVE_REASONS",
     "REASON_STATUS",
@@ -135,6 +137,7 @@ INCONCLUSIVE_REASONS: frozenset[Reason] = frozenset(
 _AVAILABLE = SourceResolutionStatus.AVAILABLE
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class SourceResolution:
     """The answer for one pointer.

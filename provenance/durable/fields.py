@@ -1,8 +1,8 @@
 r"""The rules that single fields of durable values obey.
 
 Guarantees: each function gives back a value of the plain built-in type or raises an error that
-names the field. Nothing here trusts a subclass: one that overrides `__eq__` could pose as another
-id or status.
+names the field. A subclass is never kept: one that overrides `__eq__` could pose as another id or
+status, so its plain text is.
 
 Example:
     >>> require_text("  two\n words ", "content")
@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from enum import Enum
 from numbers import Real
 from typing import TypeVar, cast
 
@@ -32,9 +31,10 @@ __all__ = [
     "shown",
 ]
 
-# Every JSON reader and database holds it, and it prints: Python refuses to print 4,301 digits.
-MAX_WHOLE_NUMBER = (1 << 63) - 1
+# Far above any rank or turn, and it prints everywhere: Python refuses to print 4,301 digits.
+MAX_WHOLE_NUMBER = 10**300
 _SHOWN_CHARS = 40
+_SHOWN_NUMBER = 10**_SHOWN_CHARS
 _has_surrogate = re.compile(r"[\ud800-\udfff]").search
 _Item = TypeVar("_Item")
 
@@ -46,7 +46,7 @@ def require_text(value: object, field: str, *, may_be_empty: bool = False) -> st
     no reader could tell the two apart again once they are written as escapes.
 
     Raises:
-        DurableTypeError: `value` is not a `str` (an enum member that is one counts).
+        DurableTypeError: `value` is not a `str`.
         DurableValueError: nothing is left of it.
     """
     text = collapse(value, field)
@@ -62,7 +62,7 @@ def optional_text(value: object, field: str) -> str | None:
 
 def collapse(value: object, field: str) -> str:
     """Collapse white space as `require_text` does; the result may be empty."""
-    if not isinstance(value, str) or not (type(value) is str or isinstance(value, Enum)):
+    if not isinstance(value, str):
         raise DurableTypeError(f"{field}: expected text, got {type(value).__name__}")
     text = " ".join(str.__str__(value).split())
     if _has_surrogate(text):
@@ -92,8 +92,8 @@ def require_whole_number(value: object, field: str, *, minimum: int) -> int:
     number = int(value)
     if not minimum <= number <= MAX_WHOLE_NUMBER:
         raise DurableValueError(
-            f"{field}: expected a whole number from {minimum} to {MAX_WHOLE_NUMBER}, "
-            f"got {number if abs(number) <= MAX_WHOLE_NUMBER else 'one that is too long'}"
+            f"{field}: expected a whole number of {minimum} or more and at most 300 digits, "
+            f"got {number if abs(number) <= _SHOWN_NUMBER else 'one that is too long'}"
         )
     return number
 

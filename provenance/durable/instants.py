@@ -58,10 +58,11 @@ def require_time(value: object, field: str) -> str:
         DurableValueError: it is no such time; without a zone the message says "must include a
             timezone".
     """
-    if type(value) is not str:
+    if not isinstance(value, str):
         raise DurableTypeError(f"{field}: expected text, got {type(value).__name__}")
-    _parse(value, field)
-    return value
+    text = str.__str__(value)
+    _parse(text, field)
+    return text
 
 
 def instant_of(text: str) -> Instant:

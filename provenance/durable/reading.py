@@ -47,7 +47,7 @@ _AVAILABLE = "available; evidence_sha256="
 _UNAVAILABLE = "; evidence_unavailable=true"
 _match_fields = re.compile(r" \((?:status|reason|source)=").search
 _match_omitted = re.compile(r"- done_omitted=([1-9][0-9]{0,17})").fullmatch
-_is_rank = re.compile(r"[1-9][0-9]{0,18}").fullmatch
+_is_rank = re.compile(r"[1-9][0-9]{0,300}").fullmatch
 _is_score = re.compile(r"[0-9][0-9.e-]{0,31}").fullmatch
 
 

@@ -26,6 +26,7 @@ from provenance.durable.fields import (
     require_whole_number,
 )
 from provenance.durable.instants import require_time
+from provenance.frozen import sealed
 from provenance.limits import DEFAULT_LIMITS, Limits
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
 PENDING_STATUSES = ("open", "blocked", "done")
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class DurableFact:
     """One confirmed fact.
@@ -62,6 +64,7 @@ class DurableFact:
         _set(self, "last_confirmed_at", require_time(self.last_confirmed_at, "last_confirmed_at"))
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class PendingItem:
     """One task that is not forgotten.
@@ -97,6 +100,7 @@ class PendingItem:
         _set(self, "reason", optional_text(self.reason, "reason"))
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class RetrievalEvidence:
     """Where a selected memory came from and why it won; the recalled text is not in here.
@@ -134,6 +138,7 @@ class RetrievalEvidence:
         _set(self, "conflict_key", optional_text(self.conflict_key, "conflict_key"))
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class DurableContextState:
     """What an agent carries past compaction, unchanged.

@@ -16,7 +16,6 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from provenance.durable.fields import MAX_WHOLE_NUMBER
 from provenance.durable.instants import TIME_SCHEMA_PATTERN
 
 __all__ = [
@@ -71,9 +70,7 @@ class EvidenceRecord(_Record):
     source_title: str
     captured_at: _Time
     score: Annotated[float, Field(json_schema_extra={"minimum": 0, "maximum": 1})]
-    source_rank: Annotated[
-        int, Field(json_schema_extra={"minimum": 1, "maximum": MAX_WHOLE_NUMBER})
-    ]
+    source_rank: Annotated[int, Field(json_schema_extra={"minimum": 1})]
     conflict_key: _Text | None = None
 
 
@@ -84,9 +81,7 @@ class StateRecord(_Record):
 
     schema_name: Literal["ctxaudit.state/1"] = Field(alias="schema")
     session: _Text | None = None
-    turn: (
-        Annotated[int, Field(json_schema_extra={"minimum": 0, "maximum": MAX_WHOLE_NUMBER})] | None
-    ) = None
+    turn: Annotated[int, Field(json_schema_extra={"minimum": 0})] | None = None
     facts: list[FactRecord] = []
     pending_items: list[PendingRecord] = []
     retrieval_evidence: list[EvidenceRecord] = []

@@ -163,7 +163,7 @@ def states(*, half_pairs: bool = True) -> st.SearchStrategy[DurableContextState]
         st.one_of(text, st.just("")),
         times(),
         st.floats(0, 1),
-        st.integers(1, (1 << 63) - 1),
+        st.integers(1, 10**300),
         st.one_of(st.none(), text),
     )
     return st.builds(
@@ -172,7 +172,7 @@ def states(*, half_pairs: bool = True) -> st.SearchStrategy[DurableContextState]
         st.lists(items, max_size=6, unique_by=lambda item: item.item_id),
         st.lists(evidence, max_size=3, unique_by=lambda one: one.memory_id),
         session=st.one_of(st.none(), text),
-        turn=st.one_of(st.none(), st.integers(0, (1 << 63) - 1)),
+        turn=st.one_of(st.none(), st.integers(0, 10**300)),
     )
 
 

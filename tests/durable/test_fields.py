@@ -70,8 +70,15 @@ def test_an_enum_member_becomes_plain_text() -> None:
     assert type(require_text(_Kind.NOTE, "source_type")) is str
 
 
-@pytest.mark.parametrize("value", [None, 3, True, b"text", ["text"], _Spoof("done")])
-def test_what_is_no_plain_text_is_refused_by_type(value: object) -> None:
+def test_of_a_subclass_its_plain_text_is_kept() -> None:
+    kept = require_text(_Spoof("done"), "content")
+    assert type(kept) is str
+    assert kept == "done"
+    assert kept != "open"
+
+
+@pytest.mark.parametrize("value", [None, 3, True, b"text", ["text"]])
+def test_what_is_no_text_is_refused_by_type(value: object) -> None:
     with pytest.raises(DurableTypeError, match=r"^content: expected text, got ") as caught:
         require_text(value, "content")
     assert isinstance(caught.value, TypeError)
@@ -120,7 +127,7 @@ def test_a_rank_counts_from_1(value: int) -> None:
     "value", [0, -1, MAX_WHOLE_NUMBER + 1, 10**5000, -(10**5000)], ids=lambda value: "number"
 )
 def test_a_rank_outside_is_refused_even_where_it_cannot_be_printed(value: int) -> None:
-    with pytest.raises(DurableValueError, match=r"^source_rank: expected a whole number from 1"):
+    with pytest.raises(DurableValueError, match=r"^source_rank: expected a whole number of 1"):
         require_whole_number(value, "source_rank", minimum=1)
 
 
