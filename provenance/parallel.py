@@ -19,7 +19,10 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from typing import NamedTuple
+from multiprocessing.process import BaseProcess
+from pickle import PicklingError
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from provenance.findings import Finding
 from provenance.fs.root import TrustedRoot
@@ -54,8 +57,9 @@ class _Answers(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-# A machine that gives no process, thread, descriptor or semaphore; a pool that broke is among them.
-_NO_PROCESSES = (OSError, RuntimeError, ImportError)
+# A machine that gives no process, thread, descriptor or semaphore (a pool that broke is among
+# them), and roots or limits of the program's own classes that another process cannot be told of.
+_NO_PROCESSES = (OSError, RuntimeError, ImportError, PicklingError, AttributeError)
 
 _worker: Owners | None = None
 
@@ -171,10 +175,33 @@ def _answer_here(owners: Owners, task: Task) -> Iterator[Answer]:
         yield session, start, owners.answer_session(session, details)
 
 
+class _Worker(multiprocessing.context.SpawnProcess):
+    """A process that does not run the program's main module again, as `spawn` would.
+
+    It needs nothing of it, and a script without the usual guard would do its work a second time.
+    """
+
+    _one_at_a_time = threading.Lock()
+
+    @staticmethod
+    def _Popen(process_obj: BaseProcess) -> Any:  # noqa: ANN401, N802 - multiprocessing's own
+        with _Worker._one_at_a_time:
+            program = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                return multiprocessing.context.SpawnProcess._Popen(process_obj)
+            finally:
+                sys.modules["__main__"] = program
+
+
+class _Spawning(multiprocessing.context.SpawnContext):
+    Process = _Worker
+
+
 def _context() -> multiprocessing.context.BaseContext:
     # A fork is the cheapest start, and safe only while there is no other thread.
     forks = sys.platform == "linux" and threading.active_count() == 1 and hasattr(os, "fork")
-    return multiprocessing.get_context("fork" if forks else "spawn")
+    return multiprocessing.get_context("fork") if forks else _Spawning()
 
 
 def _start_worker(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -21,6 +24,15 @@ def backend(request: pytest.FixtureRequest) -> BackendName:
         except UnsafePlatform:
             pytest.skip(f"{name}: not on this kernel")
     return name
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users may enter; every other session of pytest closes its own again."""
+    folder = Path(tempfile.mkdtemp(prefix="ctxaudit-test-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(autouse=True)

@@ -262,39 +262,50 @@ def test_a_worker_that_may_have_no_children_does_it_alone(
         assert together == resolver.resolve_many(pointers)
 
 
-def test_beside_another_thread_nothing_is_forked(home: Path, pointers: list[str]) -> None:
-    script = """
+_BESIDE_A_THREAD = """
 import os, sys, threading
+from provenance.limits import Limits
 from provenance.resolver import SourcePointerResolver
 
-def main():
-    home, *pointers = sys.argv[1:]
-    stop = threading.Event()
-    thread = threading.Thread(target=stop.wait)
-    thread.start()
-    def fork():
-        raise AssertionError("forked beside a thread")
-    os.fork = fork
-    with SourcePointerResolver(home, home) as resolver:
-        alone = resolver.resolve_many(pointers)
-        together = resolver.resolve_many(pointers, jobs=2)
-    stop.set()
-    thread.join()
-    print(together == alone)
+class OurLimits(Limits):
+    pass
 
-if __name__ == "__main__":
-    main()
+home, limits, *pointers = sys.argv[1:]
+stop = threading.Event()
+thread = threading.Thread(target=stop.wait)
+thread.start()
+
+def fork():
+    raise AssertionError("forked beside a thread")
+
+os.fork = fork
+limits = OurLimits() if limits == "ours" else Limits()
+with SourcePointerResolver(home, home, limits=limits) as resolver:
+    alone = resolver.resolve_many(pointers)
+    together = resolver.resolve_many(pointers, jobs=2)
+stop.set()
+thread.join()
+print(together == alone, __name__, sys.modules["__main__"].__dict__ is globals())
 """
+
+
+@pytest.mark.parametrize("limits", ["plain", "ours"])
+@pytest.mark.parametrize("how", ["file", "command"])
+def test_beside_another_thread_nothing_is_forked_and_no_script_runs_twice(
+    home: Path, pointers: list[str], how: str, limits: str
+) -> None:
+    # A script without `if __name__ == "__main__"`, as scripts are.
     place = home / "script.py"
-    place.write_text(script, encoding="utf-8")
+    place.write_text(_BESIDE_A_THREAD, encoding="utf-8")
+    program = [str(place)] if how == "file" else ["-c", _BESIDE_A_THREAD]
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(place), str(home), *pointers],
+        [sys.executable, "-W", "error", *program, str(home), limits, *pointers],
         env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert (done.stdout, done.stderr) == ("True __main__ True\n", "")
 
 
 def test_an_interrupt_leaves_no_child_and_passes_through(home: Path, pointers: list[str]) -> None:

@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import shutil
-import stat
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -138,22 +137,17 @@ def run_under_strace(
     return run_python(script, *arguments, prefix=(strace, *options), check=check)
 
 
-def without_privileges(path: Path) -> list[str]:
-    """The start of a command that runs without root's privileges, able to reach `path`.
+def without_privileges() -> list[str]:
+    """The start of a command that runs without root's privileges; nothing where we have none.
 
-    Nothing where we have none anyway. Skipped where the interpreter is out of reach for others.
+    What it is to reach has to lie in `open_folder` (a fixture): pytest closes its own folders to
+    others. Skipped where the interpreter or the checkout is out of reach for others.
     """
     if not is_root():
         return []
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         pytest.skip("setpriv is not installed: cannot give up root's privileges")
-    for folder in (path, *path.parents):
-        mode = folder.stat().st_mode
-        if folder.is_dir() and folder != Path("/") and not mode & stat.S_IXOTH:
-            folder.chmod(mode | stat.S_IXOTH)
-        if folder == Path("/tmp") or folder.parent == Path("/"):
-            break
     command = [
         setpriv, f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups", "--inh-caps=-all",
     ]  # fmt: skip

@@ -352,6 +352,7 @@ class _Meddler:
         self, patch: pytest.MonkeyPatch, path: Path, act: Callable[[Path], None], times: int
     ) -> None:
         self.left = times
+        self.threads: list[threading.Thread] = []
         self._path = path
         self._act = act
         pread, read_into = os.pread, OpenFile.read_into
@@ -375,6 +376,7 @@ class _Meddler:
             _until_the_clock_ticks(self._path)
             # Not on our own thread: a lease that we hold would hold us up for ever.
             meddler = threading.Thread(target=self._act, args=(self._path,), daemon=True)
+            self.threads.append(meddler)
             meddler.start()
 
 
@@ -556,22 +558,43 @@ def test_a_writer_that_comes_meanwhile_gets_in_and_is_noticed(
     tmp_path: Path, large: str, threads: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "s1" / "tool-results" / "f"
-    opened = threading.Event()
 
     def open_and_write(file: Path) -> None:
         with file.open("r+b") as out:  # waits for the lease to go
-            opened.set()
             out.write(b"X")
 
     with monkeypatch.context() as patch:
         meddler = _Meddler(patch, path, open_and_write, times=1)
         outcome = _check(tmp_path, large, threads=threads)
         assert meddler.left == 0
-    opened.wait()  # a hang here is a writer that was kept out
+    meddler.threads[0].join()  # a hang here is a writer that was kept out
     assert outcome.reason in (Reason.ARTIFACT_DIGEST_MISMATCH, Reason.VERIFIED_ARTIFACT)
     if outcome.reason is Reason.VERIFIED_ARTIFACT:
         # It asked only after the last byte was read: the answer was true when it was given.
         assert outcome.sha256 == large
+
+
+def test_a_lease_that_breaks_after_the_last_byte_was_read_counts_as_broken(
+    tmp_path: Path, large: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s1" / "tool-results" / "f"
+    real = verify_module.stream
+    reads = []
+
+    def stream_and_break(*arguments: object, **options: object) -> bool:
+        whole = real(*arguments, **options)  # type: ignore[arg-type]
+        reads.append(whole)
+        if len(reads) == 1:
+            with pytest.raises(BlockingIOError):
+                os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        return whole
+
+    with monkeypatch.context() as patch:
+        patch.setattr(verify_module, "stream", stream_and_break)
+        outcome = _check(tmp_path, large)
+    assert reads == [True, True]
+    assert outcome.sha256 == large
+    assert outcome.quiescence is Quiescence.LEASED
 
 
 def test_no_lease_is_left_behind(tmp_path: Path, large: str, threads: bool) -> None:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.fixtures import backend, no_handle_is_left
+from tests.fixtures import backend, no_handle_is_left, open_folder
 
-__all__ = ["backend", "no_handle_is_left"]
+__all__ = ["backend", "no_handle_is_left", "open_folder"]

@@ -76,6 +76,29 @@ except OSError as error:
     + _END
 )
 
+_NORMALISING = (
+    _START
+    + """
+import unicodedata
+from provenance.errors import CtxauditError
+composed, decomposed = "\\u00e9.txt", "e\\u0301.txt"
+fold = lambda name: unicodedata.normalize("NFC", name)
+try:
+    with mounted(place, files(**{decomposed: Node(b"hello"), "plain": Node(b"hello")}), fold=fold):
+        said["plain"] = check("s1", "plain")
+        with TrustedRoot(place, backend=backend) as root:
+            for name in (decomposed, composed, "plain", composed):
+                try:
+                    root.open_file("s1", "tool-results", name).close()
+                    said[ascii(name)] = "opened"
+                except CtxauditError as error:
+                    said[ascii(name)] = error.code
+except OSError as error:
+    said = {"skip": f"no FUSE here ({error.strerror})"}
+"""
+    + _END
+)
+
 _BREAKING = (
     _START
     + """
@@ -92,6 +115,7 @@ tree = files(
     large=Node(large),
     larger_than_it_is=Node(b"hello", claimed_size=1 << 30),
     endless=Node(b"hello", claimed_size=1 << 62),
+    short=Node(b"hello", claimed_size=10),
     smaller_than_it_is=Node(b"hello world", claimed_size=5),
     empty_by_claim=Node(b"hello", claimed_size=0),
     never_rests=Node(b"hello", never_rests=True),
@@ -148,6 +172,18 @@ def test_where_dots_are_dropped_only_the_stored_name_is_one(
     }
 
 
+def test_where_names_are_normalised_only_the_stored_one_is_a_name(
+    tmp_path: Path, backend: BackendName
+) -> None:
+    said = _run(_NORMALISING, tmp_path, backend, "a file system that normalises names was")
+    assert said == {
+        "plain": "verified_artifact",
+        "'e\\u0301.txt'": "opened",
+        "'\\xe9.txt'": "ownership_boundary",
+        "'plain'": "opened",
+    }
+
+
 def test_a_file_system_that_breaks_and_lies(tmp_path: Path, backend: BackendName) -> None:
     said = _run(_BREAKING, tmp_path, backend, "a file system that breaks and lies was")
     assert said.pop("guard") == "stat"  # such a file system grants no lease
@@ -163,6 +199,7 @@ def test_a_file_system_that_breaks_and_lies(tmp_path: Path, backend: BackendName
         "read_eio_late": "source_read_failed",
         "larger_than_it_is": "source_changed_during_read",
         "endless": "source_changed_during_read",
+        "short": "source_changed_during_read",
         "smaller_than_it_is": "verified_artifact",
         "empty_by_claim": "artifact_digest_mismatch",
         "never_rests": "source_changed_during_read",

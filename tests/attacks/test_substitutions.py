@@ -75,11 +75,11 @@ with SourcePointerResolver(f"{home}/transcripts", f"{home}/artifacts", backend=b
 """
 
 
-def test_permissions_that_refuse(tmp_path: Path, backend: BackendName) -> None:
+def test_permissions_that_refuse(open_folder: Path, backend: BackendName) -> None:
     import json
 
-    command = without_privileges(tmp_path)
-    home = tmp_path / "home"
+    command = without_privileges()
+    home = open_folder / "home"
     closed = {
         write_artifact(home / "artifacts", "closed-file", "f", b"x"): "closed-file/tool-results/f",
         write_artifact(

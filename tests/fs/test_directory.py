@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given
@@ -79,7 +80,8 @@ def test_what_we_make_has_a_plain_name(name: str) -> None:
     try:
         accepted = check_new_name(name)
     except UnsafeComponent as error:
-        assert str(error).isascii()
+        message = str(error)
+        assert message.isascii()
         return
     assert accepted == name == check_component(name)
     assert name.isascii()
@@ -178,6 +180,41 @@ def test_a_small_file_that_changes_meanwhile_is_not_taken(
         assert folder.read_small("f", below=100) is None
     except SourceAbsent:
         assert change == "delete"
+
+
+@pytest.mark.parametrize("field", ["st_size", "st_mtime_ns", "st_ctime_ns", None])
+def test_each_fact_of_a_small_file_counts_by_itself(
+    folder: Directory, path: Path, field: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path / "f").write_bytes(b"0123456789")
+    real, looks = os.fstat, []
+
+    def later(fd: int) -> object:
+        found = real(fd)
+        looks.append(found)
+        names = ("st_mode", "st_size", "st_mtime_ns", "st_ctime_ns", "st_nlink", "st_uid")
+        facts = {name: getattr(found, name) for name in names}
+        if field is not None and len(looks) > 1:
+            facts[field] += 1
+        return SimpleNamespace(**facts)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("provenance.fs.directory._fstat", later)
+        read = folder.read_small("f", below=100)
+    assert len(looks) == 2
+    assert (read is None) == (field is not None)
+
+
+def test_a_small_file_with_fewer_bytes_than_it_says_is_not_taken(
+    folder: Directory, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path / "f").write_bytes(b"0123456789")
+    real = os.pread
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "provenance.fs.directory._pread", lambda fd, size, offset: real(fd, 5, offset)
+        )
+        assert folder.read_small("f", below=100) is None
 
 
 def test_a_small_file_that_cannot_be_read(

@@ -256,10 +256,12 @@ def test_a_handle_that_is_closed_meanwhile_is_no_error(path: Path) -> None:
     lease.release()
 
 
-def test_somebody_elses_file_gives_no_lease_to_the_unprivileged(path: Path) -> None:
-    command = without_privileges(path.parent)
+def test_somebody_elses_file_gives_no_lease_to_the_unprivileged(open_folder: Path) -> None:
+    command = without_privileges()
     if not command:
         pytest.skip("needs root: a file of another user")
+    path = open_folder / "file"
+    path.write_bytes(bytes(2 << 20))
     script = """
 import os, sys
 from provenance.fs import ReadLease

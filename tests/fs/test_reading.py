@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -163,6 +164,24 @@ def test_changes_are_noticed(
         facts = file.refresh()
         assert facts == file.facts
         assert file.is_unchanged()
+
+
+_FIELDS = ("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+
+
+@pytest.mark.parametrize("field", _FIELDS)
+def test_each_of_the_five_facts_counts_by_itself(
+    path: Path, field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # File systems with coarse or lying clocks change one and not the other.
+    with _open(path) as file:
+        now = {name: getattr(path.stat(), name) for name in (*_FIELDS, "st_nlink", "st_mode")}
+        with monkeypatch.context() as patch:
+            patch.setattr("provenance.fs.reading.os.fstat", lambda fd: SimpleNamespace(**now))
+            assert file.is_unchanged()
+            now[field] += 1
+            assert not file.is_unchanged()
+            assert file.has_only_grown() is (field not in ("st_dev", "st_ino"))
 
 
 def _until_the_clock_ticks(probe: Path, *, than: int) -> None:

@@ -281,12 +281,12 @@ def test_threads_share_one_handle(tmp_path: Path, backend: BackendName) -> None:
     assert top == 1
 
 
-def test_permissions_refuse(tmp_path: Path, backend: BackendName) -> None:
-    command = without_privileges(tmp_path)
-    write_artifact(tmp_path / "root", "s1", "log.txt", b"hello")
-    (tmp_path / "root" / "s1" / "tool-results").chmod(0o755)
-    (tmp_path / "root" / "closed").mkdir(mode=0o000)
-    secret = tmp_path / "root" / "s1" / "tool-results" / "log.txt"
+def test_permissions_refuse(open_folder: Path, backend: BackendName) -> None:
+    command = without_privileges()
+    write_artifact(open_folder / "root", "s1", "log.txt", b"hello")
+    (open_folder / "root" / "s1" / "tool-results").chmod(0o755)
+    (open_folder / "root" / "closed").mkdir(mode=0o000)
+    secret = open_folder / "root" / "s1" / "tool-results" / "log.txt"
     secret.chmod(0o000)
     script = """
 import sys
@@ -304,8 +304,8 @@ for path, names in (
     except CtxauditError as error:
         print(error.code)
 """
-    done = run_python(script, tmp_path / "root", backend, prefix=command)
-    (tmp_path / "root" / "closed").chmod(0o700)
+    done = run_python(script, open_folder / "root", backend, prefix=command)
+    (open_folder / "root" / "closed").chmod(0o700)
     assert done.stdout.split() == ["filesystem_denied"] * 3
 
 
@@ -324,9 +324,9 @@ def test_a_machine_that_fails_proves_nothing(
         assert "secret" not in str(caught.value)
 
 
-def test_a_root_that_may_not_be_made_is_refused(tmp_path: Path, backend: BackendName) -> None:
-    command = without_privileges(tmp_path)
-    (tmp_path / "locked").mkdir(mode=0o555)
+def test_a_root_that_may_not_be_made_is_refused(open_folder: Path, backend: BackendName) -> None:
+    command = without_privileges()
+    (open_folder / "locked").mkdir(mode=0o555)
     script = """
 import sys
 from provenance.fs import AccessRefused, TrustedRoot
@@ -335,5 +335,5 @@ try:
 except AccessRefused as error:
     print(error.code)
 """
-    done = run_python(script, tmp_path / "locked" / "new", backend, prefix=command)
+    done = run_python(script, open_folder / "locked" / "new", backend, prefix=command)
     assert done.stdout == f"{AccessRefused.code}\n"
