@@ -1,4 +1,4 @@
-"""What every test shares: Hypothesis profiles and the places in the checkout."""
+"""What every test shares: Hypothesis profiles, a plain environment, the place of the checkout."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ settings.register_profile("thorough", _PATIENT, max_examples=5_000, derandomize=
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
 )
+
+# What the shell of whoever runs the tests says about terminals and Python decides no test.
+_DECIDES = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "PYTHONIOENCODING", "PYTHONUNBUFFERED")
+for _name in [*os.environ]:
+    ours = _name.startswith("CTXAUDIT_") and not _name.startswith("CTXAUDIT_TEST_")
+    if ours or _name in _DECIDES:
+        del os.environ[_name]
+os.environ["TERM"] = "xterm-256color"
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
 

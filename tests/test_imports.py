@@ -191,8 +191,11 @@ def test_the_library_alone_loads_its_version_and_nothing_else(tmp_path: Path) ->
     assert done.packages <= {"provenance", *sys.stdlib_module_names}
 
 
-def test_the_command_starts_without_what_only_single_commands_need(tmp_path: Path) -> None:
-    assert not _import_watched("cli.main", tmp_path).packages & (_THIRD_PARTY - {"click"})
+@pytest.mark.parametrize("module", ["cli.main", "cli.application"])
+def test_the_command_starts_without_what_only_single_commands_need(
+    module: str, tmp_path: Path
+) -> None:
+    assert not _import_watched(module, tmp_path).packages & (_THIRD_PARTY - {"click"})
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,6 @@ from packaging.utils import canonicalize_name
 
 import provenance
 
-# One worker builds; pytest-xdist keeps the group together under --dist loadgroup.
-pytestmark = pytest.mark.xdist_group("packaging")
-
 _LEFT_OUT = shutil.ignore_patterns(
     ".*", "__pycache__", "*.py[cod]", "build", "dist", "*.egg-info", "venv", "node_modules"
 )

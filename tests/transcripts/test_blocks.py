@@ -65,6 +65,27 @@ def test_blocks_are_the_lines_of_the_file(
         assert len(last.too_long) <= limit + 2
 
 
+@pytest.mark.parametrize("before", [b"", b"a\n", b"abc\n"])
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 7, 8, 9, 11, 12])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n", b"\r\r\n"])
+@pytest.mark.parametrize("over", [0, 1])
+def test_the_longest_allowed_line_wherever_a_read_ends(
+    tmp_path: Path, before: bytes, size: int, end: bytes, over: int
+) -> None:
+    limit = 5
+    line = b"x" * (limit + over)
+    with _file(tmp_path / "f", before + line + end) as file:
+        found = list(read_blocks(file, max_record_bytes=limit, block_bytes=size))
+    whole = b"".join(block.data for block in found)
+    if over or end == b"\r\r\n":
+        assert whole == before
+        assert (line + end).startswith(found[-1].too_long)
+        assert record_size(found[-1].too_long) > limit
+    else:
+        assert whole == before + line + end
+        assert not found[-1].too_long
+
+
 @given(data=_DATA, length=st.integers(0, 40))
 def test_the_first_longer_line(data: bytes, length: int) -> None:
     data += b"\n"
@@ -90,12 +111,14 @@ def test_an_empty_file_has_no_blocks(tmp_path: Path) -> None:
         assert list(read_blocks(file, max_record_bytes=9)) == []
 
 
-def test_what_is_added_after_the_opening_is_not_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 99])
+def test_what_is_added_after_the_opening_is_not_read(tmp_path: Path, size: int) -> None:
     path = tmp_path / "f"
     with _file(path, b"a\nb") as file:
         with path.open("ab") as more:
             more.write(b"c\nd\n")
-        assert list(read_blocks(file, max_record_bytes=9)) == [Block(b"a\n"), Block(b"b")]
+        found = list(read_blocks(file, max_record_bytes=9, block_bytes=size))
+    assert found == [Block(b"a\n"), Block(b"b")]
 
 
 def test_a_file_that_is_cut_meanwhile_ends(tmp_path: Path) -> None:

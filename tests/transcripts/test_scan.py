@@ -112,6 +112,7 @@ def test_a_fault_is_settled_once_its_line_can_only_stay_wrong(
     assert (found.good, found.reason) == (2, reason)
     assert found.settled >= settled if settled == EVERY_LINE else found.settled == settled
     assert found.decided == 3
+    assert found.prefix_bytes > len(b"\n".join(_lines(2))) + 1  # the fault lies in it
     with OpenFile(os.open(path, os.O_RDONLY)) as file:
         assert hash_prefix(file, found.prefix_bytes) == found.prefix_sha256
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,15 @@ def test_rewritten_again_and_again(path: Path) -> None:
         assert _reasons(path, 1, 3, 4) == [_CHANGED] * 3
     # Four passes, and the digest of the same beginning once more after all but the first.
     assert changes.reads == 7
+
+
+def test_rewritten_twice_and_then_quiet(path: Path) -> None:
+    content_at = path.read_bytes().index(b'"x"') + 1
+    actions = {n: partial(overwrite, path, content_at, b"%d" % n) for n in (1, 2)}
+    with Changes(actions) as changes:
+        assert _reasons(path, 1, 3) == [_VERIFIED] * 2
+    # The second pass has a digest, which is not that of the same bytes any more.
+    assert changes.reads == 4
 
 
 def test_how_often_is_the_callers_choice(path: Path) -> None:

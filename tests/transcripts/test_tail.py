@@ -57,7 +57,9 @@ def _append_one(folder: Path) -> int:
 def test_an_end_that_is_whole_is_left_alone(tmp_path: Path, data: bytes) -> None:
     path = _write(tmp_path, data)
     facts = path.stat()
-    assert repair_tail(tmp_path, SESSION) == TailRepair(TailAction.NOTHING, data.count(b"\n"))
+    said = repair_tail(tmp_path, SESSION)
+    assert said == TailRepair(TailAction.NOTHING, data.count(b"\n"))
+    assert (said.aside, said.aside_bytes, said.aside_sha256) == (None, 0, None)
     assert path.stat().st_mtime_ns == facts.st_mtime_ns
     assert _names(tmp_path) == [_NAME]
 
@@ -122,13 +124,15 @@ def test_the_same_torn_bytes_again_need_no_second_file(tmp_path: Path) -> None:
 def test_a_name_in_use_is_never_written_to(tmp_path: Path, other: bytes) -> None:
     name = f"{SESSION}.torn-{len(_SOUND)}-{sha256_of(b'{torn')[:16]}"
     (tmp_path / name).write_bytes(other)
-    (tmp_path / f"{name}-2").write_bytes(b"third")
     path = _write(tmp_path, _SOUND + b"{torn")
-    said = repair_tail(tmp_path, SESSION)
-    assert said.aside == f"{name}-3"
+    assert repair_tail(tmp_path, SESSION).aside == f"{name}-2"
     assert (tmp_path / name).read_bytes() == other
-    assert (tmp_path / f"{name}-3").read_bytes() == b"{torn"
+    assert (tmp_path / f"{name}-2").read_bytes() == b"{torn"
     assert path.read_bytes() == _SOUND
+    (tmp_path / f"{name}-2").write_bytes(b"another")
+    path.write_bytes(_SOUND + b"{torn")
+    assert repair_tail(tmp_path, SESSION).aside == f"{name}-3"
+    assert (tmp_path / f"{name}-2").read_bytes() == b"another"
 
 
 @pytest.mark.parametrize("session", [SESSION, "a" * 200, "x.jsonl", "y.torn-1"])
@@ -171,9 +175,10 @@ def test_limits_are_the_callers(tmp_path: Path) -> None:
     path = _write(tmp_path, _SOUND + line)
     said = repair_tail(tmp_path, SESSION, limits=Limits(max_record_bytes=len(line) - 1))
     assert said.action is TailAction.SET_ASIDE
-    path.write_bytes(_SOUND + line)
-    said = repair_tail(tmp_path, SESSION, limits=Limits(max_record_bytes=len(line)))
-    assert said.action is TailAction.ENDED
+    for end in (b"", b"\r"):
+        path.write_bytes(_SOUND + line + end)
+        said = repair_tail(tmp_path, SESSION, limits=Limits(max_record_bytes=len(line)))
+        assert said.action is TailAction.ENDED
 
 
 def test_a_writer_at_work_is_waited_for(tmp_path: Path) -> None:
@@ -187,6 +192,22 @@ def test_a_writer_at_work_is_waited_for(tmp_path: Path) -> None:
     ):
         repair_tail(root, SESSION, lock_seconds=0.01)
     assert path.read_bytes() == _SOUND + b"{"
+
+
+def test_the_copy_is_on_the_disk_before_the_transcript_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(tmp_path, _SOUND + b"{torn")
+    calls = []
+
+    def noting(name: str) -> None:
+        call = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *one, **two: calls.append(name) or call(*one, **two))
+
+    for name in ("write", "fsync", "link", "ftruncate"):
+        noting(name)
+    repair_tail(tmp_path, SESSION)
+    assert calls == ["write", "fsync", "link", "fsync", "ftruncate", "fsync"]
 
 
 def test_what_is_not_there_is_not_made(tmp_path: Path) -> None:
