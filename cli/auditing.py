@@ -27,15 +27,24 @@ from provenance.policy import Policy
 from provenance.reports import closing_lines, result_line, write_json, write_ndjson
 from provenance.resolution import Strength
 
+from .closing import Asked
 from .console_plain import write_plain
 from .console_view import view_of
 from .exit_codes import ExitCode
 from .interrupts import Interrupts
-from .operator_files import is_folder, label_of, read_policy, read_stdin
+from .operator_files import (
+    distinct_targets,
+    is_folder,
+    label_of,
+    note_absent_folder,
+    read_policy,
+    read_stdin,
+    resolved,
+)
 from .options import Manner
 from .outputs import Output
 from .progress import Progress
-from .streams import OutputFailed, write_text
+from .streams import OutputFailed, talk, write_text
 from .verdict import verdict_of
 
 __all__ = ["VerifyOrder", "carry_out"]
@@ -65,38 +74,58 @@ class VerifyOrder:
     weakened_by_environment: tuple[str, ...]
 
 
-def carry_out(order: VerifyOrder) -> ExitCode:
+def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     """Audit and report; gives the exit code.
+
+    Args:
+        order: what was asked for.
+        interrupts: left held back. A SIGINT is let through only while sources are verified and
+            while standard input is awaited: it finds a plan to count by, and a whole report.
 
     Raises:
         click.UsageError: a named file cannot be used.
         OutputFailed: a report could not be written.
     """
-    with Interrupts() as interrupts:
-        _require_folders(order.outputs)
-        policy = read_policy(order.policy)
-        data, stopped = b"", False
-        if STDIN in order.targets:
-            data, stopped = read_stdin(max_bytes=DEFAULT_LIMITS.max_document_bytes)
-        listener = _Relay(order, interrupts)
-        try:
-            report = run_audit(
-                _request(order, policy, data),
-                clock=lambda: datetime.now(UTC),
-                stopwatch=time.monotonic,
-                listener=listener,
-                is_interrupted=stopped,
-            )
-        except TargetError as error:
-            raise click.UsageError(str(error), click.get_current_context()) from None
-        finally:
-            listener.close()
-        report = replace(report, weakened_by_environment=order.weakened_by_environment)
-        code = verdict_of(report, fail_on=order.fail_on, exit_zero=order.exit_zero)
-        with interrupts.held_back():
-            for output in order.outputs:
-                _write(output, report, code, order.manner)
-        return code
+    interrupts.hold()
+    _require_places(order.outputs)
+    policy = read_policy(order.policy)
+    order = _without_repetitions(order)
+    if not order.manner.quiet:
+        note_absent_folder("--transcript-root", order.transcript_root)
+        note_absent_folder("--artifact-root", order.artifact_root)
+    data, stopped = b"", False
+    if STDIN in order.targets:
+        data, stopped = read_stdin(
+            max_bytes=DEFAULT_LIMITS.max_document_bytes, interrupts=interrupts
+        )
+    listener = _Relay(order, interrupts)
+    try:
+        report = run_audit(
+            _request(order, policy, data),
+            clock=lambda: datetime.now(UTC),
+            stopwatch=time.monotonic,
+            listener=listener,
+            is_interrupted=stopped,
+        )
+    except TargetError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+    finally:
+        interrupts.hold()
+        listener.close()
+    report = replace(report, weakened_by_environment=order.weakened_by_environment)
+    code = verdict_of(report, fail_on=order.fail_on, exit_zero=order.exit_zero)
+    for output in order.outputs:
+        _write(output, report, code, order)
+    return code
+
+
+def _without_repetitions(order: VerifyOrder) -> VerifyOrder:
+    targets, repeated = distinct_targets(order.targets)
+    if not order.manner.quiet:
+        for target in repeated:
+            name = target if target == STDIN else label_of(target)
+            talk(f"ctxaudit verify: {name}: named more than once, counted once")
+    return replace(order, targets=targets)
 
 
 class _Relay(Listener):
@@ -110,6 +139,7 @@ class _Relay(Listener):
     def on_plan(self, total: int) -> None:
         if self._progress is not None:
             self._progress.plan(total)
+        self._interrupts.release()
 
     def on_sources(self, sources: Sequence[AuditedSource]) -> None:
         if self._streams:
@@ -119,9 +149,15 @@ class _Relay(Listener):
         if self._progress is not None:
             self._progress.advance(len(sources))
 
+        self._interrupts.check()
+
     def on_transcript(self, transcript: object) -> None:
         if self._progress is not None:
             self._progress.advance(1)
+        self._interrupts.check()
+
+    def on_verified(self) -> None:
+        self._interrupts.hold()
 
     def close(self) -> None:
         if self._progress is not None:
@@ -145,8 +181,9 @@ def _request(order: VerifyOrder, policy: Policy | None, data: bytes) -> AuditReq
     )
 
 
-def _require_folders(outputs: Sequence[Output]) -> None:
-    """Say now, not after an hour, that there is no folder for a report."""
+def _require_places(outputs: Sequence[Output]) -> None:
+    """Say now, not after an hour, that there is no folder for a report, or one place for two."""
+    places: set[str] = set()
     for output in outputs:
         if output.path is None:
             continue
@@ -156,43 +193,58 @@ def _require_folders(outputs: Sequence[Output]) -> None:
                 f"--output: {label_of(output.path)}: expected a file in a folder that exists",
                 click.get_current_context(),
             )
+        place = resolved(output.path)
+        if place in places:
+            raise click.UsageError(
+                f"--output: {label_of(output.path)}: expected a file for each report, "
+                "got one twice",
+                click.get_current_context(),
+            )
+        places.add(place)
 
 
-def _write(output: Output, report: AuditReport, code: ExitCode, manner: Manner) -> None:
+def _write(output: Output, report: AuditReport, code: ExitCode, order: VerifyOrder) -> None:
     if output.path is not None:
-        data = "".join(_text(output.format, report, code, manner)).encode(
+        data = "".join(_text(output.format, report, code, order)).encode(
             "utf-8", "backslashreplace"
         )
         try:
             atomic_write(output.path, data)
         except CtxauditError as error:
             raise OutputFailed(f"--output: {label_of(output.path)}: {error}") from None
-    elif output.format == "console" and manner.boxes:
-        _print_boxes(report, code, manner)
+    elif output.format == "console" and order.manner.boxes:
+        _print_boxes(report, code, order)
     elif output.format == "ndjson":
         for piece in _pieces(closing_lines(report)):
             write_text(piece)
     else:
-        for piece in _pieces(_text(output.format, report, code, manner)):
+        for piece in _pieces(_text(output.format, report, code, order)):
             write_text(piece)
 
 
-def _text(kind: str, report: AuditReport, code: ExitCode, manner: Manner) -> Iterator[str]:
+def _text(kind: str, report: AuditReport, code: ExitCode, order: VerifyOrder) -> Iterator[str]:
     match kind:
         case "json":
             yield from write_json(report, version=__version__)
         case "ndjson":
             yield from write_ndjson(report)
         case _:
-            yield write_plain(view_of(report, code), quiet=manner.quiet)
+            yield write_plain(view_of(report, code, _asked(order)), quiet=order.manner.quiet)
 
 
-def _print_boxes(report: AuditReport, code: ExitCode, manner: Manner) -> None:
+def _print_boxes(report: AuditReport, code: ExitCode, order: VerifyOrder) -> None:
     from .console_boxes import print_boxes
     from .terminal import capture
 
-    view = view_of(report, code)
+    manner = order.manner
+    view = view_of(report, code, _asked(order))
     write_text(capture(manner, lambda console: print_boxes(view, console, quiet=manner.quiet)))
+
+
+def _asked(order: VerifyOrder) -> Asked:
+    softened = [f"--fail-on {','.join(sorted(order.fail_on))}"] if order.fail_on else []
+    softened += ["--exit-zero"] if order.exit_zero else []
+    return Asked(softened_by=tuple(softened), check_all=order.check_all)
 
 
 def _pieces(texts: Iterator[str]) -> Iterator[str]:

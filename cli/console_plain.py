@@ -7,8 +7,8 @@ Example:
     >>> from provenance.audit_report import AuditReport
     >>> from .console_view import view_of
     >>> from .exit_codes import ExitCode
-    >>> write_plain(view_of(AuditReport(), ExitCode.OK), quiet=True).splitlines()[-1]
-    'Exit code 0. Every source that was checked is available.'
+    >>> write_plain(view_of(AuditReport(), ExitCode.NOTHING_VERIFIED), quiet=True).splitlines()[-1]
+    'Exit code 3. Nothing was verified: there was nothing to verify.'
 """
 
 from __future__ import annotations

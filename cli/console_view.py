@@ -20,6 +20,7 @@ from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscrip
 from provenance.findings import Finding, Severity
 from provenance.pointers import SourcePointerError, parse_source_pointer
 
+from .closing import Asked, closing_words
 from .exit_codes import ExitCode
 from .streams import one_line
 
@@ -83,8 +84,14 @@ class ConsoleView:
     verdict: str
 
 
-def view_of(report: AuditReport, code: ExitCode) -> ConsoleView:
-    """Put a report and its exit code into words."""
+def view_of(report: AuditReport, code: ExitCode, asked: Asked | None = None) -> ConsoleView:
+    """Put a report and its exit code into words.
+
+    Args:
+        report: what was found.
+        code: the exit code of the run.
+        asked: what of the command line the words depend on.
+    """
     rows = sorted((_row(source) for source in report.sources), key=lambda row: _rank(row.state))
     available = sum(row.state == "available" for row in rows)
     hidden = max(0, available - _LISTED_AVAILABLE)
@@ -100,8 +107,8 @@ def view_of(report: AuditReport, code: ExitCode) -> ConsoleView:
         legend=tuple((state, _meaning(state)) for state in states),
         advice=_advice(rows, said),
         notes=_notes(report),
-        counts=_counts(report),
-        verdict=f"Exit code {code.value}. {_meaning(str(code.value))}",
+        counts=_counts(report, check_all=asked is not None and asked.check_all),
+        verdict=closing_words(report, code, asked),
     )
 
 
@@ -127,8 +134,6 @@ def _rank(state: str) -> int:
 
 
 def _meaning(code: str) -> str:
-    if code == "inconclusive":
-        code = str(ExitCode.INCONCLUSIVE.value)
     page = find_explanation(code)
     return "" if page is None else page.meaning
 
@@ -192,7 +197,7 @@ def _notes(report: AuditReport) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _counts(report: AuditReport) -> str:
+def _counts(report: AuditReport, *, check_all: bool) -> str:
     summary = report.summary
     numbers = Counter(
         corrupt=summary.corrupt,
@@ -205,5 +210,6 @@ def _counts(report: AuditReport) -> str:
     states = ", ".join(f"{numbers[state]} {state}" for state in _ORDER)
     return (
         f"{summary.total} sources: {states}, {summary.not_checked} not checked. "
-        f"Files that nothing cites: {summary.uncited} (--all checks them)."
+        f"Files that nothing cites: {summary.uncited} "
+        f"({'looked at too' if check_all else '--all checks them'})."
     )

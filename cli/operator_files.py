@@ -10,22 +10,36 @@ Example:
 
 from __future__ import annotations
 
+import os
 import select
 import sys
-from collections.abc import Iterator
-from pathlib import PurePath
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
 
+from provenance.audit.request import STDIN
 from provenance.errors import CtxauditError
 from provenance.fs import TrustedRoot, read_operator_file
 from provenance.fs.failures import translate
 
+from .interrupts import Interrupts
+from .streams import talk
+
 if TYPE_CHECKING:
     from provenance.policy import Policy
 
-__all__ = ["is_folder", "label_of", "read_policy", "read_stdin", "stdin_blocks"]
+__all__ = [
+    "distinct_targets",
+    "is_folder",
+    "label_of",
+    "note_absent_folder",
+    "read_policy",
+    "read_stdin",
+    "resolved",
+    "stdin_blocks",
+]
 
 _BLOCK = 1 << 16
 
@@ -63,29 +77,88 @@ def read_policy(path: str | None) -> Policy | None:
     raise click.UsageError(f"--policy: {label_of(path)}: {fault}", click.get_current_context())
 
 
+def resolved(path: str) -> str:
+    """Give a path without links and detours, to compare with another one; never to open."""
+    try:
+        return str(Path(path).resolve())
+    except (OSError, RuntimeError, ValueError):
+        return path
+
+
+def distinct_targets(targets: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Tell the targets apart from those that were named before, by whatever path.
+
+    Returns:
+        Each target once, as it was first named, and the repetitions.
+    """
+    seen: set[object] = set()
+    distinct: list[str] = []
+    repeated: list[str] = []
+    for target in targets:
+        identity = _identity(target)
+        (repeated if identity in seen else distinct).append(target)
+        seen.add(identity)
+    return tuple(distinct), tuple(repeated)
+
+
+def _identity(target: str) -> object:
+    if target == STDIN:
+        return STDIN
+    try:
+        with TrustedRoot(target).open_directory() as folder:
+            found = os.fstat(folder.fd)
+            return found.st_dev, found.st_ino
+    except CtxauditError:
+        return resolved(target)
+
+
+def note_absent_folder(option: str, path: str | None) -> None:
+    """Say on standard error that a root is not there: all in it is missing, or it is a typo."""
+    if path is None or is_folder(path):
+        return
+    try:
+        got = "something else" if Path(path).exists() else "nothing of that name"
+    except (OSError, ValueError):
+        got = "one that cannot be opened"
+    talk(f"{option}: expected a folder, got {got}")
+
+
 def stdin_blocks() -> Iterator[bytes]:
     """Give standard input in blocks, to its end; nothing where it is closed."""
     if sys.stdin is None:
         return
     while (block := _next_block()) != b"":
         if block is None:
-            select.select([sys.stdin], [], [])  # non-blocking and empty: wait for more
+            _await_input()  # non-blocking and empty
         else:
             yield block
 
 
 def _next_block() -> bytes | None:
+    """Read what there is, at most a block; None where nothing is there yet."""
+    buffer = sys.stdin.buffer
+    # Below the buffered layer: that one gathers a whole block first, and loses it to an interrupt.
+    source = getattr(buffer, "raw", buffer)
     try:
-        return sys.stdin.buffer.read(_BLOCK)
+        block: bytes | None = source.read(_BLOCK)
     except OSError as error:
         raise click.UsageError(f"-: {translate(error)}", click.get_current_context()) from None
+    return block
 
 
-def read_stdin(*, max_bytes: int) -> tuple[bytes, bool]:
+def _await_input() -> None:
+    try:
+        select.select([sys.stdin], [], [])
+    except (OSError, ValueError):
+        return  # no descriptor that could be waited for: reading tells the rest
+
+
+def read_stdin(*, max_bytes: int, interrupts: Interrupts) -> tuple[bytes, bool]:
     """Read standard input to its end.
 
     Args:
         max_bytes: the largest input that is taken.
+        interrupts: held back but while input is awaited, so that what was received is kept.
 
     Returns:
         What was read, and whether an interrupt ended the reading.
@@ -95,13 +168,21 @@ def read_stdin(*, max_bytes: int) -> tuple[bytes, bool]:
     """
     parts: list[bytes] = []
     size = 0
+    if sys.stdin is None:
+        return b"", False
     try:
-        for block in stdin_blocks():
-            parts.append(block)
-            size += len(block)
+        while True:
+            interrupts.release()
+            _await_input()
+            interrupts.hold()
+            block = _next_block()
+            if block == b"":
+                return b"".join(parts), False
+            parts.append(block or b"")
+            size += len(block or b"")
             if size > max_bytes:
                 raise click.UsageError(f"-: expected at most {max_bytes} bytes, got more")
     except KeyboardInterrupt:
+        interrupts.hold()
         data = b"".join(parts)
         return data[: data.rfind(b"\n") + 1], True  # a line that was cut is another pointer
-    return b"".join(parts), False

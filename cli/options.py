@@ -19,11 +19,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from .interrupts import Interrupts
+from .streams import write_text
+
 __all__ = [
+    "HelpfulCommand",
+    "HelpfulGroup",
     "Manner",
     "PathName",
     "environment_name",
     "examples",
+    "interrupts_of",
     "manner_from",
     "manner_options",
     "option",
@@ -66,6 +72,28 @@ class PathName(_PathType):
     ) -> list[CompletionItem]:
         """Let the shell complete file names."""
         return [CompletionItem(incomplete, type="file")]
+
+
+def _write_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    """Write a command's help as all other data is written, so that a full disk is told of."""
+    if value and not ctx.resilient_parsing:
+        write_text(ctx.get_help() + "\n")
+        ctx.exit()
+
+
+class HelpfulCommand(click.Command):
+    """A command whose `--help` fails as its data does."""
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Give click's own option with our way to write."""
+        found = super().get_help_option(ctx)
+        if found is not None:
+            found.callback = _write_help
+        return found
+
+
+class HelpfulGroup(HelpfulCommand, click.Group):
+    """A group of commands whose `--help` fails as its data does."""
 
 
 def environment_name(flag: str) -> str:
@@ -122,6 +150,13 @@ def manner_options(command: _F) -> _F:
         default=None,
         help="Colour and boxes; auto: on a terminal that NO_COLOR does not forbid.",
     )(quiet_option(command))
+
+
+def interrupts_of(ctx: click.Context) -> Interrupts:
+    """Give what listens for SIGINT in this run; one that does not listen where click runs alone."""
+    above: dict[str, object] = ctx.obj if isinstance(ctx.obj, dict) else {}
+    found = above.get("interrupts")
+    return found if isinstance(found, Interrupts) else Interrupts()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from provenance.fs import read_operator_file
 from provenance.limits import DEFAULT_LIMITS
 from provenance.resolution import SourceResolution
 
-from .operator_files import label_of, read_policy
+from .operator_files import label_of, note_absent_folder, read_policy
 from .roots import part_below
 from .streams import talk, write_text
 
@@ -59,6 +59,10 @@ def render(ctx: click.Context, order: RenderOrder) -> None:
         click.UsageError: the state, a policy or a root cannot be used.
     """
     state = _read(ctx, order.state)
+    if order.resolve and not order.quiet:
+        note_absent_folder("--home", order.home)
+        note_absent_folder("--transcript-root", order.transcript_root)
+        note_absent_folder("--artifact-root", order.artifact_root)
     part = _part(order) if order.resolve else None
     resolutions = None if part is None else _resolve(ctx, state, part, order)
     if order.resolve and part is None and not order.quiet:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import click
 
+from provenance.artifacts.verify import ARTIFACT_FOLDER
 from provenance.audit.home import HOME_MARKERS, HomeReader
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart
@@ -27,16 +28,26 @@ __all__ = ["choose_home", "part_below"]
 
 
 def choose_home(
-    home: str | None, *, transcript_root: str | None, artifact_root: str | None
+    home: str | None,
+    *,
+    transcript_root: str | None,
+    artifact_root: str | None,
+    session_id: str | None = None,
 ) -> str | None:
     """Give the home to use; None where the operator named roots instead.
+
+    Args:
+        home: as the operator named it.
+        transcript_root: the same.
+        artifact_root: the same.
+        session_id: whose artifacts make the working folder a home; None: nobody's do.
 
     Raises:
         click.UsageError: nothing was named, and the working folder is no home.
     """
     if home is not None or transcript_root is not None or artifact_root is not None:
         return home
-    if _is_home("."):
+    if _is_home(".", session_id):
         return "."
     raise click.UsageError(
         "expected --home, --transcript-root or --artifact-root (this folder is no state home)",
@@ -67,13 +78,18 @@ def part_below(home: str | None, request: AuditRequest) -> AuditPart:
     return part
 
 
-def _is_home(path: str) -> bool:
+def _is_home(path: str, session_id: str | None) -> bool:
+    root = TrustedRoot(path)
     try:
-        with TrustedRoot(path).open_directory() as folder:
-            names = {entry.name for entry in folder.entries()}
+        with root.open_directory() as folder:
+            if not HOME_MARKERS.isdisjoint(entry.name for entry in folder.entries()):
+                return True
+        if session_id is not None:
+            root.open_directory(session_id, ARTIFACT_FOLDER).close()
+            return True
     except CtxauditError:
         return False
-    return not HOME_MARKERS.isdisjoint(names)
+    return False
 
 
 def _root(path: str | None) -> TrustedRoot | None:

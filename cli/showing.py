@@ -21,12 +21,18 @@ from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
 from provenance.audit.verifying import PartVerifier
 from provenance.evidence import EvidenceUnavailable
-from provenance.pointers import SourcePointer, SourcePointerKind, parse_source_pointer
+from provenance.pointers import (
+    SourcePointer,
+    SourcePointerError,
+    SourcePointerKind,
+    parse_source_pointer,
+)
+from provenance.policy import Verdict
 from provenance.resolution import SourceResolution, SourceResolutionStatus, resolution_for
 from provenance.transcripts import read_event_bytes
 
 from .exit_codes import ExitCode
-from .operator_files import read_policy
+from .operator_files import note_absent_folder, read_policy
 from .roots import choose_home, part_below
 from .streams import one_line, talk, write_bytes, write_text
 from .verdict import code_of
@@ -49,6 +55,7 @@ class ShowOrder:
     tenant: str | None
     lines: tuple[int, int | None] | None
     raw: bool
+    quiet: bool
 
 
 def show(order: ShowOrder) -> ExitCode:
@@ -59,16 +66,13 @@ def show(order: ShowOrder) -> ExitCode:
     """
     if order.raw and sys.stdout is not None and sys.stdout.isatty():
         raise click.UsageError("--raw: expected a pipe or file as standard output, got a terminal")
-    home = choose_home(
-        order.home, transcript_root=order.transcript_root, artifact_root=order.artifact_root
-    )
     request = AuditRequest(
         transcript_root=order.transcript_root,
         artifact_root=order.artifact_root,
         policy=read_policy(order.policy),
         tenant=order.tenant,
     )
-    part = part_below(home, request)
+    part = _part(order, request)
     resolution = _resolve(part, order)
     if resolution.status is not SourceResolutionStatus.AVAILABLE:
         return _refuse(resolution)
@@ -87,12 +91,38 @@ def show(order: ShowOrder) -> ExitCode:
     return ExitCode.OK
 
 
+def _part(order: ShowOrder, request: AuditRequest) -> AuditPart:
+    try:
+        pointer = parse_source_pointer(order.pointer)
+    except SourcePointerError:
+        return AuditPart()  # it leads nowhere, so that no root is needed to say so
+    if not order.quiet:
+        for option, path in (
+            ("--home", order.home),
+            ("--transcript-root", order.transcript_root),
+            ("--artifact-root", order.artifact_root),
+        ):
+            note_absent_folder(option, path)
+    # What the operator's policy denies is not looked for, not even by its folder.
+    policies = () if request.policy is None else (request.policy,)
+    verdict = AuditPart(policies=policies).verdict(pointer, order.tenant)
+    home = choose_home(
+        order.home,
+        transcript_root=order.transcript_root,
+        artifact_root=order.artifact_root,
+        session_id=pointer.session_id if verdict is Verdict.ALLOW else None,
+    )
+    return part_below(home, request)
+
+
 def _resolve(part: AuditPart, order: ShowOrder) -> SourceResolution:
     # A record fits into its limit, so that all lines of an event are in its excerpt.
     whole = order.lines is not None and order.pointer.startswith("transcript:")
     characters = part.limits.max_record_bytes if whole else _EXCERPT_CHARACTERS
     with PartVerifier(part, tenant=order.tenant, max_excerpt_chars=characters) as verifier:
         (resolution,) = verifier.verify([order.pointer])
+    if part.transcripts is None and part.artifacts is None:
+        return resolution  # no pointer, so that there is nothing to look for
     kind = resolution.source_type
     if (kind == SourcePointerKind.TRANSCRIPT and part.transcripts is None) or (
         kind == SourcePointerKind.ARTIFACT and part.artifacts is None

@@ -26,7 +26,7 @@ from provenance.resolution import (
 
 from .exit_codes import ExitCode, worst
 
-__all__ = ["COUNTABLE", "code_of", "verdict_of"]
+__all__ = ["COUNTABLE", "code_of", "fault_of_finding", "verdict_of"]
 
 _BY_STATE = {
     SourceResolutionStatus.AVAILABLE: ExitCode.OK,
@@ -45,7 +45,7 @@ COUNTABLE = {
     "inconclusive": frozenset({ExitCode.INCONCLUSIVE}),
 }
 # Errors that say that something could not be looked at, not that it is wrong.
-_UNCHECKED = frozenset({"unaddressable_file"})
+_UNCHECKED = frozenset({"unaddressable_file", "ledger_not_transcript"})
 
 
 def verdict_of(
@@ -77,7 +77,7 @@ def _faults(report: AuditReport) -> Iterator[ExitCode]:
         yield code_of(source.resolution)
     for finding in report.findings:
         if finding.severity is Severity.ERROR:
-            yield _fault_of_finding(finding)
+            yield fault_of_finding(finding)
 
 
 def code_of(resolution: SourceResolution) -> ExitCode:
@@ -85,7 +85,8 @@ def code_of(resolution: SourceResolution) -> ExitCode:
     return _BY_STATE[resolution.status] if resolution.conclusive else ExitCode.INCONCLUSIVE
 
 
-def _fault_of_finding(finding: Finding) -> ExitCode:
+def fault_of_finding(finding: Finding) -> ExitCode:
+    """Give the exit code that a finding of severity error counts as."""
     if finding.code in _UNCHECKED:
         return ExitCode.INCONCLUSIVE
     if finding.code not in REASON_STATUS:

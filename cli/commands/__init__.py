@@ -1,4 +1,4 @@
-"""One module a command; `cli.main` loads the one that was asked for.
+"""One module a command; `cli.application` loads the one that was asked for.
 
 Example:
     $ ctxaudit explain artifact_missing

@@ -1,7 +1,7 @@
 """`ctxaudit explain`: what a code means, how it arises, what to do.
 
-Guarantees: every code that a report can hold has a page; for a code that has none, the nearest ones
-are named and the exit code is 2.
+Guarantees: every code and word that a report can hold has a page; for a code that has none, the
+nearest ones are named and the exit code is 2.
 
 Example:
     $ ctxaudit explain artifact_missing
@@ -11,28 +11,31 @@ from __future__ import annotations
 
 import click
 
-from ..options import examples
+from ..options import HelpfulCommand, examples, interrupts_of, manner_options
 from ..streams import write_text
 
 __all__ = ["command"]
 
 
 @click.command(
+    cls=HelpfulCommand,
     epilog=examples("ctxaudit explain artifact_digest_mismatch", "ctxaudit explain 14"),
 )
 @click.argument("code", required=False)
+@manner_options
 @click.pass_context
-def command(ctx: click.Context, *, code: str | None) -> None:
-    """Say what a reason, finding, state, strength or exit code means, and what to do.
+def command(ctx: click.Context, *, code: str | None, color: str | None, quiet: bool) -> None:
+    """Say what a reason, finding, state, exit code or word of a report means, and what to do.
 
     Without CODE: list all of them.
     """
-    from provenance.audit import all_explanations, find_explanation, similar_codes
+    with interrupts_of(ctx).held_back():
+        from provenance.audit import all_explanations, find_explanation, similar_codes
 
     if code is None:
         write_text(
             "".join(
-                f"{page.family:10}{page.code:34}{page.meaning}\n" for page in all_explanations()
+                f"{page.family:11}{page.code:34}{page.meaning}\n" for page in all_explanations()
             )
         )
         return

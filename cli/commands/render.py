@@ -11,12 +11,22 @@ from __future__ import annotations
 
 import click
 
-from ..options import PathName, examples, manner_from, option, quiet_option, roots_options
+from ..options import (
+    HelpfulCommand,
+    PathName,
+    examples,
+    interrupts_of,
+    manner_from,
+    manner_options,
+    option,
+    roots_options,
+)
 
 __all__ = ["command"]
 
 
 @click.command(
+    cls=HelpfulCommand,
     epilog=examples(
         "ctxaudit render sample_state/states/deploy-2041.json",
         "ctxaudit render state.json --transcript-root logs --artifact-root home",
@@ -29,7 +39,7 @@ __all__ = ["command"]
 @option("--policy", type=PathName(), help="TOML file with rules that allow and deny.")
 @option("--as-tenant", metavar="NAME", help="Who asks, for rules that tell tenants apart.")
 @option("--no-resolve", is_flag=True, help="Do not look up the sources, leave their status out.")
-@quiet_option
+@manner_options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -41,10 +51,12 @@ def command(
     policy: str | None,
     as_tenant: str | None,
     no_resolve: bool,
+    color: str | None,
     quiet: bool,
 ) -> None:
     """Print the state file STATE as the model will see it, with what is true of its sources now."""
-    from ..rendering import RenderOrder, render
+    with interrupts_of(ctx).held_back():
+        from ..rendering import RenderOrder, render
 
     render(
         ctx,
@@ -56,6 +68,6 @@ def command(
             policy=policy,
             tenant=as_tenant,
             resolve=not no_resolve,
-            quiet=manner_from(ctx, quiet=quiet).quiet,
+            quiet=manner_from(ctx, color=color, quiet=quiet).quiet,
         ),
     )

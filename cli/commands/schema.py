@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import click
 
-from ..options import examples
+from ..options import HelpfulCommand, examples, interrupts_of, manner_options
 from ..streams import write_text
 
 __all__ = ["command"]
 
 
 @click.command(
-    epilog=examples("ctxaudit schema report", "ctxaudit schema state > state.schema.json")
+    cls=HelpfulCommand,
+    epilog=examples("ctxaudit schema report", "ctxaudit schema state > state.schema.json"),
 )
 @click.argument("name", required=False)
+@manner_options
 @click.pass_context
-def command(ctx: click.Context, *, name: str | None) -> None:
+def command(ctx: click.Context, *, name: str | None, color: str | None, quiet: bool) -> None:
     """Print the JSON Schema called NAME; without NAME, list what there is."""
-    from provenance.schemas import SCHEMA_NAMES, UnknownSchemaError, load_schema
+    with interrupts_of(ctx).held_back():
+        from provenance.schemas import SCHEMA_NAMES, UnknownSchemaError, load_schema
 
     if name is None:
         write_text("".join(f"{known}\n" for known in SCHEMA_NAMES))

@@ -13,7 +13,16 @@ import re
 
 import click
 
-from ..options import PathName, examples, option, roots_options
+from ..options import (
+    HelpfulCommand,
+    PathName,
+    examples,
+    interrupts_of,
+    manner_from,
+    manner_options,
+    option,
+    roots_options,
+)
 
 __all__ = ["command"]
 
@@ -37,6 +46,7 @@ def _lines(
 
 
 @click.command(
+    cls=HelpfulCommand,
     epilog=examples(
         "ctxaudit show transcript:deploy-2041:8 --home sample_state",
         f"ctxaudit show {_SAMPLE} --home sample_state --lines 2:4",
@@ -50,6 +60,7 @@ def _lines(
 @option("--as-tenant", metavar="NAME", help="Who asks, for rules that tell tenants apart.")
 @option("--lines", metavar="A:B", callback=_lines, help="These lines, counted from 1.")
 @option("--raw", is_flag=True, help="The exact bytes, to a pipe or file.")
+@manner_options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -62,15 +73,21 @@ def command(
     as_tenant: str | None,
     lines: tuple[int, int | None] | None,
     raw: bool,
+    color: str | None,
+    quiet: bool,
 ) -> None:
     """Print the evidence behind POINTER, if it verifies.
 
     What is not available is not shown: the state and its reason are said instead, and the exit
     code is that of `verify`.
+
+    Without --home and roots, this folder is the home if it looks like one: it holds transcripts/,
+    states/ or ctxaudit.toml, or the folder <session>/tool-results/ of the pointer.
     """
     if raw and lines is not None:
         raise click.UsageError("--raw: expected no --lines beside it, got both", ctx)
-    from ..showing import ShowOrder, show
+    with interrupts_of(ctx).held_back():
+        from ..showing import ShowOrder, show
 
     order = ShowOrder(
         pointer=pointer,
@@ -81,5 +98,6 @@ def command(
         tenant=as_tenant,
         lines=lines,
         raw=raw,
+        quiet=manner_from(ctx, color=color, quiet=quiet).quiet,
     )
     ctx.exit(show(order))

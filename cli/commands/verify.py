@@ -12,9 +12,11 @@ from __future__ import annotations
 import click
 
 from ..options import (
+    HelpfulCommand,
     PathName,
     environment_name,
     examples,
+    interrupts_of,
     manner_from,
     manner_options,
     option,
@@ -53,6 +55,7 @@ def _states(
 
 
 @click.command(
+    cls=HelpfulCommand,
     epilog=examples(
         "ctxaudit verify sample_state",
         "ctxaudit verify home --format json --output report.json --format console",
@@ -107,7 +110,11 @@ def _states(
     callback=_states,
     help=f"Only these count for the exit code, with commas: {', '.join(_STATES)}.",
 )
-@option("--exit-zero", is_flag=True, help="Exit 0 whatever the evidence is like.")
+@option(
+    "--exit-zero",
+    is_flag=True,
+    help="Exit 0 whatever the evidence is like; never for 1, 2, 3 and 130.",
+)
 @manner_options
 @click.pass_context
 def command(
@@ -134,8 +141,9 @@ def command(
     """Check that cited evidence exists, unaltered and readable.
 
     TARGET is a state home, a state file, a transcript or a folder of transcripts, a text (with
-    --scan), or - for pointers on standard input, one a line. Pointers that stand in no home are
-    looked up below --transcript-root and --artifact-root, or in the one home that is named.
+    --scan), or - for pointers on standard input, one a line. Pointers that stand in no home (also
+    those of a state file outside one) are looked up below --transcript-root and --artifact-root,
+    or in the one home that is named. A target that is named twice is counted once.
 
     Exit codes: 0 all available, 1 the tool failed, 2 usage, 3 nothing was verified,
     4 inconclusive, 11 unsupported, 12 missing, 13 denied, 14 corrupt, 130 interrupted. The worst
@@ -145,6 +153,8 @@ def command(
     if not targets and not pointer:
         raise click.UsageError("TARGET: expected a target or --pointer, got none", ctx)
     manner = manner_from(ctx, color=color, quiet=quiet)
+    interrupts = interrupts_of(ctx)
+    interrupts.hold()
     from ..auditing import VerifyOrder, carry_out
 
     order = VerifyOrder(
@@ -165,7 +175,7 @@ def command(
         manner=manner,
         weakened_by_environment=_weakened(ctx),
     )
-    ctx.exit(carry_out(order))
+    ctx.exit(carry_out(order, interrupts))
 
 
 def _weakened(ctx: click.Context) -> tuple[str, ...]:

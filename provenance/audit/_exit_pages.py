@@ -4,7 +4,7 @@ Guarantees: a page for each exit code of spec 05.
 
 Example:
     >>> EXIT_PAGES["14"][0]
-    'Corrupt: some evidence is not what was cited.'
+    'Corrupt: some evidence is not what was cited, or something else that counts as that.'
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ __all__ = ["EXIT_PAGES"]
 
 EXIT_PAGES: dict[str, Page] = {
     "0": (
-        "Every source that was checked is available.",
-        "Also with --exit-zero, or where --fail-on leaves out the states that were found.",
-        "Nothing.",
+        "Nothing that counts is wrong: what was checked is available, unless an option says less.",
+        (
+            "All of it was verified. Or --exit-zero was given, or --fail-on leaves out the states "
+            "that were found; then the last line of the console report says so."
+        ),
+        "Nothing. With one of the two options, read the counts.",
     ),
     "1": (
         "The tool itself failed; there is no verdict.",
@@ -61,12 +64,12 @@ EXIT_PAGES: dict[str, Page] = {
         "See `ctxaudit explain denied`.",
     ),
     "14": (
-        "Corrupt: some evidence is not what was cited.",
+        "Corrupt: some evidence is not what was cited, or something else that counts as that.",
         (
             "Altered bytes, damaged transcripts, garbled pointers. Also findings of severity "
             "error, unreadable states, and evidence weaker than --min-strength."
         ),
-        "See `ctxaudit explain corrupt`.",
+        "See `ctxaudit explain corrupt`; the findings name what is no evidence.",
     ),
     "130": (
         "Interrupted: the run was stopped before its end.",

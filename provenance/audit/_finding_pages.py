@@ -53,6 +53,16 @@ FINDING_PAGES: dict[str, Page] = {
         "It was put there by something other than the spill store, or the ledger was cut.",
         "Spill it again, or find out where it came from.",
     ),
+    "not_an_artifact": (
+        "Something other than a regular file lies among the artifacts of a session.",
+        "Somebody put a link, a folder or a pipe there; the spill store never does.",
+        "Take it away; find out who put it there.",
+    ),
+    "ledger_not_transcript": (
+        "An artifact ledger stands where transcripts are looked for; it was not checked.",
+        "A session's folder was named in place of its home, or the ledger was copied.",
+        "Name the home. Put nothing but transcripts into a folder of transcripts.",
+    ),
     "envelope_field_absent": (
         "A transcript record lacks a field of its envelope; the rest of it is in order.",
         "An older writer left out sequence, session_id or event_id.",

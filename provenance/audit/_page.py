@@ -22,7 +22,7 @@ class Explanation:
     """What a code means.
 
     Attributes:
-        family: `state`, `reason`, `strength`, `finding` or `exit code`.
+        family: `state`, `reason`, `strength`, `finding`, `exit code` or a kind of word.
         code: as it stands in reports.
         meaning: one or two sentences.
         arises: how it comes about.

@@ -1,6 +1,6 @@
 """Pages for the five states and for what an `available` proves.
 
-Guarantees: a page for each state and each strength.
+Guarantees: a page for each state, for what is counted beside them, and for each strength.
 
 Example:
     >>> STATE_PAGES["missing"][0]
@@ -41,6 +41,14 @@ STATE_PAGES: dict[str, Page] = {
         "The pointer names a kind of source that nothing here can check.",
         "Its scheme is neither `transcript` nor `artifact`.",
         "Cite a transcript event or an artifact instead; spill what lies elsewhere.",
+    ),
+    "inconclusive": (
+        "Inconclusive: some checks did not come to an end.",
+        (
+            "A disk or network error, a file that is being written, a size limit. In a result the "
+            "status is then `corrupt` with `conclusive` false; it is counted as this alone."
+        ),
+        "Run again when the source is quiet; it is no proof of tampering.",
     ),
 }
 

@@ -1,7 +1,7 @@
 """What each code means, how it arises and what to do about it (`ctxaudit explain CODE`).
 
-Guarantees: pure. Every reason, finding code, state, strength and exit code has a page; a test
-compares the pages with the code that gives them.
+Guarantees: pure. Every reason, finding code, state, strength, exit code and word of a report or
+option has a page; tests compare the pages with the code that gives them.
 
 Example:
     >>> find_explanation("artifact_missing").family
@@ -19,6 +19,7 @@ from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._page import Explanation
 from provenance.audit._reason_pages import REASON_PAGES
 from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
+from provenance.audit._word_pages import WORD_PAGES
 
 __all__ = ["Explanation", "all_explanations", "find_explanation", "similar_codes"]
 
@@ -28,6 +29,7 @@ _FAMILIES = {
     "strength": STRENGTH_PAGES,
     "finding": FINDING_PAGES,
     "exit code": EXIT_PAGES,
+    **WORD_PAGES,
 }
 _PAGES = {
     code: Explanation(family, code, *page)

@@ -91,9 +91,7 @@ class HomeReader:
         except CtxauditError as error:
             fault = str(error)
         else:
-            return read_home_config(
-                text, limits=request.limits, has_operator_policy=request.policy is not None
-            )
+            return read_home_config(text, limits=request.limits)
         return HomeConfig(request.limits, is_broken=True, findings=(invalid_config(fault),))
 
     def _read_states(self, home: TrustedRoot, part: AuditPart) -> None:
@@ -127,7 +125,8 @@ class HomeReader:
     def _read_uncited_transcripts(
         self, home: TrustedRoot, part: AuditPart, cited: set[str]
     ) -> None:
-        for name in self._names(home, part, _TRANSCRIPTS):
+        for entry in self._present(home, part, _TRANSCRIPTS):
+            name = entry.name
             session_id, dot, ending = name.rpartition(".")
             if not dot or ending != "jsonl" or session_id in cited:
                 continue
@@ -145,27 +144,30 @@ class HomeReader:
     ) -> None:
         for session_id in self._sessions(home, part):
             uncited = [
-                name
-                for name in self._names(home, part, session_id, ARTIFACT_FOLDER)
-                if (session_id, name) not in cited
+                entry
+                for entry in self._present(home, part, session_id, ARTIFACT_FOLDER)
+                if (session_id, entry.name) not in cited
             ]
             self.uncited += len(uncited)
             if self._request.check_all and uncited:
                 self._cite_stored(home, part, session_id, uncited)
 
     def _cite_stored(
-        self, home: TrustedRoot, part: AuditPart, session_id: str, names: list[str]
+        self, home: TrustedRoot, part: AuditPart, session_id: str, entries: list[Entry]
     ) -> None:
         """Check what nothing cites against what the ledger says was stored."""
         stored = stored_digests(
             home, session_id, notes=self._notes, prefix=part.prefix, limits=part.limits
         )
-        for name in names:
+        for entry in entries:
+            name = entry.name
             target = f"{part.prefix}{session_id}/{ARTIFACT_FOLDER}/{name}"
-            if not is_name(name):
+            if name in stored:
+                part.cite(f"artifact:{session_id}:{name}:{stored[name]}", origin=target)
+            elif entry.kind != "file":
+                self._notes.add(_no_artifact(target, entry))
+            elif not is_name(name):
                 self._notes.add(unaddressable(target, Severity.WARNING))
-            elif name in stored:
-                part.cite(f"artifact:{session_id}:{name}:{stored[name]}")
             else:
                 self._notes.add(
                     Finding(
@@ -185,9 +187,9 @@ class HomeReader:
             ):
                 yield entry.name
 
-    def _names(self, home: TrustedRoot, part: AuditPart, *folder: str) -> list[str]:
+    def _present(self, home: TrustedRoot, part: AuditPart, *folder: str) -> list[Entry]:
         return [
-            entry.name
+            entry
             for entry in self._entries(home, part, *folder)
             if not is_temporary_name(entry.name)
         ]
@@ -217,6 +219,17 @@ def unaddressable(target: str, severity: Severity) -> Finding:
         severity,
         target,
         message="file name: expected one that a pointer can cite, got another",
+    )
+
+
+def _no_artifact(target: str, entry: Entry) -> Finding:
+    """Build the finding of what lies among the artifacts, is none and was never stored as one."""
+    kind = "something else" if entry.kind == "other" else f"a {entry.kind}"
+    return Finding(
+        "not_an_artifact",
+        Severity.WARNING,
+        target,
+        message=f"file: expected a regular file, got {kind}",
     )
 
 

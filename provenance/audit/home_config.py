@@ -67,14 +67,12 @@ class HomeConfig:
     findings: tuple[Finding, ...] = ()
 
 
-def read_home_config(text: str, *, limits: Limits, has_operator_policy: bool = False) -> HomeConfig:
+def read_home_config(text: str, *, limits: Limits) -> HomeConfig:
     """Read a target's `ctxaudit.toml`.
 
     Args:
         text: TOML.
         limits: the operator's limits; the file may lower them.
-        has_operator_policy: whether `--policy` was given; then an allowing default is ignored
-            aloud, since it is not the one that holds.
     """
     try:
         table = parse_toml(text)
@@ -82,7 +80,7 @@ def read_home_config(text: str, *, limits: Limits, has_operator_policy: bool = F
         known = {key: value for key, value in table.items() if key not in ignored}
         _require_known(known)
         tightened, loose = _tighten(limits, known.get("limits", {}))
-        policy, allowing = _deny_only(_policy_table(known), has_operator_policy=has_operator_policy)
+        policy, allowing = _deny_only(_policy_table(known))
     except PolicyError as error:
         return HomeConfig(limits, is_broken=True, findings=(invalid_config(str(error)),))
     words = [
@@ -149,9 +147,7 @@ def _policy_table(table: Mapping[str, object]) -> dict[str, object]:
     return dict(own)
 
 
-def _deny_only(
-    table: dict[str, object], *, has_operator_policy: bool
-) -> tuple[Policy | None, list[str]]:
+def _deny_only(table: dict[str, object]) -> tuple[Policy | None, list[str]]:
     if not table:
         return None, []
     said_default = "default" in table
@@ -161,8 +157,8 @@ def _deny_only(
         for number, rule in enumerate(policy.rules, 1)
         if rule.effect is Verdict.ALLOW
     ]
-    if said_default and policy.default is Verdict.ALLOW and has_operator_policy:
-        ignored.append("default: expected deny or none beside the operator's policy, got allow")
+    if said_default and policy.default is Verdict.ALLOW:
+        ignored.append("default: expected deny or none in a target, got allow")
     deny: tuple[Rule, ...] = tuple(
         rule for rule in policy.rules if rule.effect is not Verdict.ALLOW
     )

@@ -45,6 +45,7 @@ class AuditPart:
         transcript_folder: where the transcripts lie below the target, for the names of findings.
         citations: each distinct pointer, and what rests on it.
         whole: transcripts to check whole.
+        origins: where a pointer that nothing cites came from, for the names of findings.
     """
 
     transcripts: TrustedRoot | None = None
@@ -55,12 +56,28 @@ class AuditPart:
     transcript_folder: str = ""
     citations: dict[str, list[Citation]] = field(default_factory=dict)
     whole: list[WholeTranscript] = field(default_factory=list)
+    origins: dict[str, str] = field(default_factory=dict)
 
-    def cite(self, pointer: str, citation: Citation | None = None) -> None:
-        """Note that `pointer` is to be checked, and who rests on it."""
+    def cite(self, pointer: str, citation: Citation | None = None, *, origin: str = "") -> None:
+        """Note that `pointer` is to be checked, and who rests on it.
+
+        Args:
+            pointer: as it stands there.
+            citation: the place that cites it; None: it was named, or found where it lies.
+            origin: then, what to call where it came from.
+        """
         cited = self.citations.setdefault(pointer, [])
         if citation is not None:
             cited.append(citation)
+        elif origin:
+            self.origins.setdefault(pointer, origin)
+
+    def name_of(self, pointer: str) -> str:
+        """Give the target of a finding about `pointer`: the first file that cites it, or origin."""
+        cited = self.citations.get(pointer)
+        if cited:
+            return cited[0].file
+        return self.origins.get(pointer) or self.prefix.rstrip("/") or "."
 
     def verdict(self, pointer: SourcePointer, tenant: str | None) -> Verdict:
         """Join the policies: a denial first, then a refusal, and only then leave."""

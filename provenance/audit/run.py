@@ -50,6 +50,9 @@ class Listener:
     def on_transcript(self, transcript: CheckedTranscript) -> None:
         """Hear of a transcript that was checked whole."""
 
+    def on_verified(self) -> None:
+        """Hear that the verifying is over; an interrupt from here on would cost the report."""
+
 
 def run_audit(
     request: AuditRequest,
@@ -65,7 +68,8 @@ def run_audit(
         request: what is asked.
         clock: the time of day, with a zone.
         stopwatch: seconds that only go up, to pace the batches with.
-        listener: hears of results as they come; its `KeyboardInterrupt` counts as an interrupt.
+        listener: hears of results as they come; its `KeyboardInterrupt` counts as an interrupt
+            from `on_plan` to `on_verified`.
         is_interrupted: an interrupt came before; count what there is and verify nothing.
 
     Raises:
@@ -105,6 +109,7 @@ class _Run:
                 for part in plan.parts:
                     self._verify(part)
                     self._check_whole(part)
+                self._listener.on_verified()
             except KeyboardInterrupt:
                 is_interrupted = True
         # 3. Say what was found, and how much was not looked at.
@@ -161,13 +166,11 @@ class _Run:
         strength = None if resolution.strength is None else Strength(resolution.strength)
         if strength is not None and STRENGTH_ORDER[strength] >= STRENGTH_ORDER[wanted]:
             return
-        # Where nobody cites it, the part has no file to name.
-        target = source.cited_by[0].file if source.cited_by else part.prefix.rstrip("/") or "-"
         self._notes.add(
             Finding(
                 "evidence_too_weak",
                 Severity.ERROR,
-                target,
+                part.name_of(resolution.pointer),
                 Location(native_id=resolution.pointer),
                 f"strength: expected {wanted} or more, got {strength}",
             )

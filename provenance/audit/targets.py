@@ -17,11 +17,13 @@ from pathlib import PurePath
 
 from provenance.audit.home import HOME_MARKERS, HomeReader, unaddressable
 from provenance.audit.labels import target_labels
+from provenance.audit.ledgers import TRANSCRIPT_ENDING, is_ledger, is_session_folder
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, WholeTranscript
 from provenance.audit.request import STDIN, AuditRequest, TargetError
 from provenance.audit.scan import scan_text
 from provenance.audit.states import citations_of, parse_state
+from provenance.audit.whole import is_allowed
 from provenance.audit_report import Citation
 from provenance.errors import CtxauditError
 from provenance.findings import Severity
@@ -35,8 +37,10 @@ from provenance.pointers import (
 
 __all__ = ["AuditPlan", "read_targets"]
 
-_TRANSCRIPT_ENDING = ".jsonl"
 _STATES = "states"
+_BYTE_ORDER_MARK = "\ufeff"
+# What findings call the place of pointers that stand in no file.
+_OPTION = "--pointer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +88,10 @@ class _TargetReader:
         self._operator_part: AuditPart | None = None
         self._several = len(request.targets) > 1
         # Pointers without a file of their own wait until it is known which roots there are.
-        self._loose: list[tuple[str, Citation | None]] = [
-            (pointer, None) for pointer in request.pointers
+        self._loose: list[tuple[str, Citation | None, str]] = [
+            (pointer, None, _OPTION) for pointer in request.pointers
         ]
+        self._lone_states: list[str] = []
 
     def read(self, target: str, label: str) -> None:
         if target == STDIN:
@@ -97,8 +102,7 @@ class _TargetReader:
     def plan(self) -> AuditPlan:
         if self._loose:
             part = self._part_for_loose()
-            for pointer, citation in self._loose:
-                part.cite(pointer, citation)
+            self._cite_loose(part)
             self._loose = []
         for part in self._parts:
             _require_roots(part)
@@ -106,20 +110,24 @@ class _TargetReader:
 
     def interrupted_plan(self) -> AuditPlan:
         loose = AuditPart()
-        for pointer, citation in self._loose:
-            loose.cite(pointer, citation)
+        self._cite_loose(loose)
         parts = (*self._parts, loose)
         return AuditPlan(self.labels, parts, self._homes.uncited, is_interrupted=True)
 
+    def _cite_loose(self, part: AuditPart) -> None:
+        for pointer, citation, origin in self._loose:
+            part.cite(pointer, citation, origin=origin)
+
     def _read_stdin(self) -> None:
         text = self._request.stdin.decode("utf-8", "surrogateescape")
+        text = text.removeprefix(_BYTE_ORDER_MARK)
         if self._request.scan:
             self._scan(text, STDIN)
             return
         for line in text.split("\n"):
             pointer = line.removesuffix("\r")
             if pointer:
-                self._loose.append((pointer, None))
+                self._loose.append((pointer, None, STDIN))
 
     def _read_folder(self, target: str, label: str) -> bool:
         root = TrustedRoot(target)
@@ -132,9 +140,10 @@ class _TargetReader:
             raise _unusable(label, error) from None
         names = [entry.name for entry in entries]
         prefix = f"{label}/" if self._several else ""
-        if HOME_MARKERS.isdisjoint(names) and any(
-            name.endswith(_TRANSCRIPT_ENDING) for name in names
-        ):
+        is_home = not HOME_MARKERS.isdisjoint(names)
+        if not is_home and is_session_folder(entries):
+            raise _not_a_session(label)
+        if not is_home and any(name.endswith(TRANSCRIPT_ENDING) for name in names):
             self._read_transcripts(root, names, prefix)
         else:
             part = self._add_home(root, prefix=prefix)
@@ -144,9 +153,9 @@ class _TargetReader:
     def _read_transcripts(self, root: TrustedRoot, names: list[str], prefix: str) -> None:
         part = self._add_part(AuditPart(transcripts=root, prefix=prefix))
         for name in names:
-            if not name.endswith(_TRANSCRIPT_ENDING):
+            if not name.endswith(TRANSCRIPT_ENDING):
                 continue
-            session_id = name.removesuffix(_TRANSCRIPT_ENDING)
+            session_id = name.removesuffix(TRANSCRIPT_ENDING)
             if is_name(session_id):
                 part.whole.append(WholeTranscript(session_id, prefix + name))
             else:
@@ -158,7 +167,7 @@ class _TargetReader:
         try:
             data = b""
             is_transcript = not request.scan and (
-                request.as_format is not None or path.name.endswith(_TRANSCRIPT_ENDING)
+                request.as_format is not None or path.name.endswith(TRANSCRIPT_ENDING)
             )
             if not is_transcript:
                 data = read_operator_file(target, max_bytes=request.limits.max_document_bytes)
@@ -171,12 +180,12 @@ class _TargetReader:
         if is_transcript:
             self._read_transcript(path, label)
         elif request.scan:
-            self._scan(data.decode("utf-8", "replace"), label)
+            self._scan(data.decode("utf-8", "replace").removeprefix(_BYTE_ORDER_MARK), label)
         else:
             self._read_state(path, label, data)
 
     def _read_transcript(self, path: PurePath, label: str) -> None:
-        session_id = path.name.removesuffix(_TRANSCRIPT_ENDING)
+        session_id = path.name.removesuffix(TRANSCRIPT_ENDING)
         if session_id == path.name or not is_name(session_id):
             raise TargetError(f"{label}: expected a name like <session id>.jsonl, got another")
         root = TrustedRoot(path.parent)
@@ -190,7 +199,10 @@ class _TargetReader:
         except CtxauditError:
             pass  # what stands in its place is the audit's to tell
         part = self._add_part(AuditPart(transcripts=root))
-        part.whole.append(WholeTranscript(session_id, label))
+        asked = WholeTranscript(session_id, label)
+        if is_allowed(part, asked, tenant=self._request.tenant) and is_ledger(root, path.name):
+            raise _not_a_session(label)
+        part.whole.append(asked)
 
     def _read_state(self, path: PurePath, label: str, data: bytes) -> None:
         try:
@@ -201,23 +213,25 @@ class _TargetReader:
             ) from None
         part = self._part_for_state(path, label)
         for pointer, citation in citations_of(state, label):
-            part.cite(pointer, citation)
+            if part is None:
+                self._loose.append((pointer, citation, label))
+            else:
+                part.cite(pointer, citation)
 
-    def _part_for_state(self, path: PurePath, label: str) -> AuditPart:
+    def _part_for_state(self, path: PurePath, label: str) -> AuditPart | None:
+        """Give the part of a state file; None where it depends on what else is named."""
         named = (self._request.transcript_root, self._request.artifact_root)
         parent = TrustedRoot(path.parent).path.absolute()
         if None not in named or (parent.name != _STATES and named != (None, None)):
             return self._operators_part()
         if parent.name != _STATES:
-            raise TargetError(
-                f"{label}: expected --transcript-root and --artifact-root, "
-                "or a file in the states/ of a home"
-            )
+            self._lone_states.append(label)
+            return None
         return self._add_home(TrustedRoot(parent.parent), prefix="")
 
     def _scan(self, text: str, label: str) -> None:
         self._loose += [
-            (hit.pointer, Citation(label, f"line {hit.line}", None, hit.text))
+            (hit.pointer, Citation(label, f"line {hit.line}", None, hit.text), label)
             for hit in scan_text(text)
         ]
 
@@ -228,6 +242,13 @@ class _TargetReader:
         match self._home_parts:
             case [part]:
                 return part
+            case _ if not any(_is_pointer(pointer) for pointer, _, _ in self._loose):
+                return self._operators_part()  # none of them leads anywhere
+            case [] if self._lone_states:
+                raise TargetError(
+                    f"{self._lone_states[0]}: expected --transcript-root and --artifact-root, "
+                    "one state home, or a file in the states/ of a home"
+                )
             case []:
                 raise TargetError(
                     "pointers: expected --transcript-root and --artifact-root, or one state home"
@@ -262,6 +283,21 @@ class _TargetReader:
 
 def _root(path: str | None) -> TrustedRoot | None:
     return None if path is None else TrustedRoot(path)
+
+
+def _is_pointer(text: str) -> bool:
+    try:
+        parse_source_pointer(text)
+    except SourcePointerError:
+        return False
+    return True
+
+
+def _not_a_session(label: str) -> TargetError:
+    return TargetError(
+        f"{label}: expected a state home or transcripts, got the artifacts of a session; "
+        "name the home that it lies in"
+    )
 
 
 def _unusable(label: str, error: CtxauditError) -> TargetError:

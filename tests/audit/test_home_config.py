@@ -55,7 +55,8 @@ def test_the_operators_lower_limit_stays() -> None:
 )
 def test_deny_rules_count(text: str) -> None:
     config = read_home_config(text, limits=_LIMITS)
-    assert config.findings == ()
+    codes = [finding.code for finding in config.findings]
+    assert codes == (["untrusted_config_ignored"] if 'default = "allow"' in text else [])
     assert config.policy is not None
     pointer = parse_source_pointer("transcript:hr-1:1")
     assert config.policy.decide(pointer).verdict is Verdict.DENY
@@ -78,12 +79,12 @@ def test_an_allow_rule_is_ignored_aloud_and_shields_nothing() -> None:
     assert config.policy.decide(pointer).verdict is Verdict.DENY
 
 
-def test_an_allowing_default_is_ignored_aloud_beside_a_policy_of_the_operator() -> None:
-    text = 'default = "allow"'
-    assert read_home_config(text, limits=_LIMITS).findings == ()
-    config = read_home_config(text, limits=_LIMITS, has_operator_policy=True)
+@pytest.mark.parametrize("text", ['default = "allow"', '[policy]\ndefault = "allow"'])
+def test_an_allowing_default_is_ignored_aloud(text: str) -> None:
+    config = read_home_config(text, limits=_LIMITS)
     assert [finding.code for finding in config.findings] == ["untrusted_config_ignored"]
     assert config.policy is None
+    assert read_home_config(text.replace("allow", "deny"), limits=_LIMITS).findings == ()
 
 
 @pytest.mark.parametrize(

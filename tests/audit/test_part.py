@@ -39,3 +39,15 @@ def test_a_pointer_is_held_once_with_all_who_cite_it() -> None:
     part.cite("a")
     part.cite("b", Citation("y"))
     assert part.citations == {"b": [Citation("x"), Citation("y")], "a": []}
+
+
+def test_a_finding_names_who_cites_a_pointer_or_where_it_came_from() -> None:
+    part = AuditPart()
+    part.cite("a", origin="--pointer")
+    part.cite("a", origin="-")
+    part.cite("b", origin="-")
+    part.cite("b", Citation("states/one.json"))
+    part.cite("c")
+    assert [part.name_of(pointer) for pointer in "abc"] == ["--pointer", "states/one.json", "."]
+    part.prefix = "home/"
+    assert part.name_of("c") == "home"

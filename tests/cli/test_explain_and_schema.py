@@ -6,12 +6,25 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import click
 import jsonschema
 import pytest
 
 from cli.exit_codes import ExitCode
+from cli.main import app
+from cli.verdict import COUNTABLE
 from provenance.audit import all_explanations
-from provenance.resolution import Reason
+from provenance.audit_report import AuditedSource, AuditReport
+from provenance.findings import Severity
+from provenance.pointers import SourcePointerKind
+from provenance.reports import closing_lines
+from provenance.resolution import (
+    Quiescence,
+    Reason,
+    SourceResolutionStatus,
+    Strength,
+    resolution_for,
+)
 from provenance.schemas import SCHEMA_NAMES, load_schema
 
 
@@ -22,6 +35,32 @@ def test_every_reason_and_exit_code_is_explained(code: str, call: Callable[..., 
     assert done.out.startswith(f"{code} (")
     for heading in ("What it means", "How it arises", "What to do"):
         assert heading in done.out
+
+
+def _words() -> set[str]:
+    """Collect the words that stand in reports and that options take."""
+    words = {*AuditReport().summary.to_dict(), *map(str, Severity), *map(str, Quiescence)}
+    words |= {*map(str, Strength), *map(str, SourceResolutionStatus), *map(str, SourcePointerKind)}
+    words |= set(AuditedSource(resolution_for("x", Reason.MALFORMED_POINTER)).to_dict())
+    interrupted = AuditReport(is_interrupted=True)
+    words |= set(json.loads("".join(closing_lines(interrupted)))["run"]) - {"summary"}
+    words |= set(COUNTABLE)
+    for name in app.list_commands(click.Context(app)):
+        command = app.get_command(click.Context(app), name)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter.type, click.Choice):
+                words |= set(parameter.type.choices)
+    return words
+
+
+@pytest.mark.parametrize("word", sorted(_words()))
+def test_every_word_of_reports_and_options_is_explained(
+    word: str, call: Callable[..., Any]
+) -> None:
+    done = call("explain", word)
+    assert done.code == 0
+    assert done.out.startswith(f"{word} (")
 
 
 def test_all_pages_are_listed(call: Callable[..., Any]) -> None:

@@ -121,6 +121,13 @@ def test_options_from_the_environment(call: Callable[..., Any], home: Any) -> No
     assert call("schema", CTXAUDIT_COLOR="purple").code == 2
 
 
+@pytest.mark.parametrize("name", _COMMANDS)
+def test_how_to_speak_is_an_option_of_every_command(name: str) -> None:
+    command = app.get_command(click.Context(app), name)
+    assert command is not None
+    assert {"quiet", "color"} <= {parameter.name for parameter in command.params}
+
+
 def test_help_loads_nothing_heavy(
     environment: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:
@@ -142,7 +149,10 @@ def test_help_loads_nothing_heavy(
     assert not loaded & {"rich", "pydantic", "msgspec", "blake3", "json", "tomllib", "asyncio"}
     assert "provenance" not in loaded
     ours = {name for name in eval(done.stderr) if name.startswith("cli.")}
-    assert ours <= {"cli.main", "cli.exit_codes", "cli.options", "cli.streams"}
+    assert ours <= {
+        *("cli.main", "cli.application", "cli.exit_codes", "cli.interrupts"),
+        *("cli.options", "cli.streams"),
+    }
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

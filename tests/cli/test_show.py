@@ -160,6 +160,22 @@ def test_which_home(
     assert call("show", pointer, "--home", tmp_path / "link").code == 0
 
 
+def test_a_folder_with_the_pointers_session_is_a_home(
+    home: Any, call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pointer = home.artifact("s1", "log.txt", "text")
+    policy = tmp_path / "policy.toml"
+    policy.write_text('default = "deny"')
+    monkeypatch.chdir(home.path)
+    assert call("show", pointer, "--quiet").code == 0
+    assert call("show", pointer.replace(":s1:", ":s2:")).code == 2
+    # What a policy denies is not looked for: present or not, the answer is the same.
+    assert call("show", pointer, "--policy", policy).code == 2
+    (home.path / "transcripts").mkdir()
+    assert call("show", pointer.replace(":s1:", ":s2:")).code == 12
+    assert "<session>/tool-results/" in call("show", "--help").out
+
+
 def test_a_home_whose_rules_cannot_be_read_shows_nothing(
     home: Any, call: Callable[..., Any]
 ) -> None:

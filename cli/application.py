@@ -1,0 +1,164 @@
+"""The command `ctxaudit`: which commands there are, and how a run ends.
+
+Guarantees: `--help` loads click and this package's own light modules, nothing else; a command's
+module is loaded when that command is used. Whatever happens, the last word is one line on standard
+error and a documented exit code, never a traceback (unless `CTXAUDIT_DEBUG` asks for one).
+
+Example:
+    >>> app.list_commands(click.Context(app))
+    ['explain', 'render', 'schema', 'show', 'spill', 'verify']
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+import click
+
+from .exit_codes import ExitCode
+from .interrupts import Interrupts
+from .options import HelpfulGroup, examples, interrupts_of, manner_options
+from .streams import OutputFailed, prepare, settle, talk, write_text
+
+__all__ = ["app", "run"]
+
+# name: (module below this package, what the list of commands says)
+_COMMANDS = {
+    "explain": (".commands.explain", "What a reason, finding or exit code means, and what to do."),
+    "render": (".commands.render", "Print a durable state as the model will see it."),
+    "schema": (".commands.schema", "Print a JSON Schema."),
+    "show": (".commands.show", "Print the evidence behind one pointer, if it verifies."),
+    "spill": (".commands.spill", "Store a file or standard input, print its pointer."),
+    "verify": (".commands.verify", "Check that cited evidence exists, unaltered and readable."),
+}
+_COMPLETION = "_CTXAUDIT_COMPLETE"
+_CANNOT_WRITE = "ctxaudit: standard output: expected to write, got a failure"
+
+
+class _LazyGroup(HelpfulGroup):
+    """A group whose commands are loaded one by one, when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = _COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        with interrupts_of(ctx).held_back():
+            command = import_module(entry[0], __package__).command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{cmd_name}: expected a click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _COMMANDS[name][1]) for name in sorted(_COMMANDS)])
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value and not ctx.resilient_parsing:
+        from provenance._version import __version__
+
+        write_text(f"ctxaudit {__version__}\n")
+        ctx.exit(ExitCode.OK)
+
+
+@click.group(
+    cls=_LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples(
+        "ctxaudit verify sample_state",
+        "ctxaudit show transcript:deploy-2041:8 --home sample_state",
+        "ctxaudit explain 14",
+    ),
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Print the version.",
+)
+@manner_options
+@click.pass_context
+def app(ctx: click.Context, *, color: str | None, quiet: bool) -> None:
+    """Prove that the evidence behind an agent's context still exists, unaltered."""
+    ctx.obj = {"color": color, "quiet": quiet, "interrupts": interrupts_of(ctx)}
+    if ctx.invoked_subcommand is None:
+        for line in ctx.get_help().split("\n"):
+            talk(line)
+        ctx.exit(ExitCode.USAGE)
+
+
+def run(args: list[str], interrupts: Interrupts) -> int:
+    """Run the command line and give its exit code.
+
+    Args:
+        args: without the program's name.
+        interrupts: held back until here and from here on; what it kept ends the run.
+    """
+    try:
+        prepare()
+        interrupts.release()
+        code = _run(args, interrupts)
+        interrupts.hold()
+    except KeyboardInterrupt:
+        return _interrupted()  # it is raised once, so none comes while this is said
+    return _interrupted() if interrupts.is_pending else code
+
+
+def _interrupted() -> int:
+    talk("ctxaudit: interrupted")
+    return ExitCode.INTERRUPTED
+
+
+def _run(args: list[str], interrupts: Interrupts) -> int:
+    try:
+        code = _invoke(args, interrupts)
+    except click.UsageError as error:
+        _tell(error)
+        return ExitCode.USAGE
+    except click.ClickException as error:
+        _tell(error)
+        return error.exit_code
+    except click.Abort:
+        return _interrupted()
+    except Exception as error:
+        if os.environ.get("CTXAUDIT_DEBUG"):
+            raise
+        talk(f"ctxaudit: internal error: {type(error).__name__}")
+        return ExitCode.TOOL_FAILED
+    if not settle():
+        talk("ctxaudit: standard output: expected to write, got a failure")
+        return ExitCode.TOOL_FAILED
+    return code
+
+
+def _invoke(args: list[str], interrupts: Interrupts) -> int:
+    if _COMPLETION in os.environ:
+        _complete(args)
+    try:
+        with app.make_context("ctxaudit", args, obj={"interrupts": interrupts}) as ctx:
+            app.invoke(ctx)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    return ExitCode.OK
+
+
+def _complete(args: list[str]) -> None:
+    """Let click write what a shell asks for; it has no other work that could fail like this."""
+    try:
+        app.main(args=args, prog_name="ctxaudit", complete_var=_COMPLETION)
+    except OSError:
+        raise OutputFailed("standard output: expected to write, got a failure") from None
+
+
+def _tell(error: click.ClickException) -> None:
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    where = "ctxaudit" if ctx is None else ctx.command_path
+    hint = "" if ctx is None else f" (see {where} --help)"
+    talk(f"{where}: {error.format_message()}{hint}")

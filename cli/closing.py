@@ -1,0 +1,93 @@
+"""The last sentences of a console report: the exit code, and what it stands for in this very run.
+
+Guarantees: pure. What is said follows the report and not the code alone: a code that an option made
+better says so and what it would be without, and "corrupt" is said where something is.
+
+Example:
+    >>> from provenance.audit_report import AuditReport
+    >>> closing_words(AuditReport(), ExitCode.NOTHING_VERIFIED)
+    'Exit code 3. Nothing was verified: there was nothing to verify.'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from provenance.audit import find_explanation
+from provenance.audit_report import AuditReport
+from provenance.findings import Severity
+
+from .exit_codes import ExitCode
+from .verdict import code_of, fault_of_finding, verdict_of
+
+__all__ = ["Asked", "closing_words"]
+
+_CORRUPT = "Corrupt: some evidence is not what was cited."
+_ALL_AVAILABLE = "Every source that was checked is available."
+_ALL_SOUND = "Every transcript that was checked is sound."
+# Errors that count as corrupt, although no evidence is: each with what it is.
+_NOT_CORRUPT = {
+    "evidence_too_weak": "some evidence proves less than --min-strength asks for",
+    "state_unreadable": "a state cannot be read, so nobody knows what it rests on",
+    "config_invalid": "a home's own ctxaudit.toml is not understood",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of the command line the console report speaks of.
+
+    Attributes:
+        softened_by: the options as given with which a fault may not count for the exit code.
+        check_all: whether what nothing cites was checked, too.
+    """
+
+    softened_by: tuple[str, ...] = ()
+    check_all: bool = False
+
+
+def closing_words(report: AuditReport, code: ExitCode, asked: Asked | None = None) -> str:
+    """Say what a run ended with.
+
+    Args:
+        report: what was found.
+        code: the exit code of the run.
+        asked: None where nothing was asked for that could change it.
+    """
+    options = () if asked is None else asked.softened_by
+    strict = verdict_of(report)
+    if not options or strict is code:
+        return f"Exit code {code.value}. {_sentence(report, code)}"
+    given = f"{' and '.join(options)} {'was' if len(options) == 1 else 'were'} given"
+    without = f"without {'it' if len(options) == 1 else 'them'} {strict.value}"
+    if code is ExitCode.OK:
+        return f"Exit code 0, since {given}; {without}. {_sentence(report, strict)}"
+    return (
+        f"Exit code {code.value}, since {given}; {without}. "
+        f"{_sentence(report, code)} {_sentence(report, strict)}"
+    )
+
+
+def _sentence(report: AuditReport, code: ExitCode) -> str:
+    if code is ExitCode.OK:
+        return _ALL_AVAILABLE if report.sources else _ALL_SOUND
+    if code is ExitCode.CORRUPT:
+        return _corrupt(report)
+    page = find_explanation(str(code.value))
+    return "" if page is None else page.meaning
+
+
+def _corrupt(report: AuditReport) -> str:
+    if any(code_of(source.resolution) is ExitCode.CORRUPT for source in report.sources):
+        return _CORRUPT
+    codes = sorted(
+        {
+            finding.code
+            for finding in report.findings
+            if finding.severity is Severity.ERROR and fault_of_finding(finding) is ExitCode.CORRUPT
+        }
+    )
+    found = [_NOT_CORRUPT[code] for code in codes if code in _NOT_CORRUPT]
+    if len(found) < len(codes):
+        found.insert(0, "a transcript that was checked whole has a fault")
+    return f"Counts as corrupt: {'; '.join(found)}."
