@@ -96,7 +96,7 @@ REASON_PAGES: dict[str, Page] = {
     ),
     "transcript_invalid_json": (
         "A record up to the cited one is no valid JSON.",
-        "A torn or welded line, a blank line, NaN, duplicate keys in the cited record, or an edit.",
+        "A torn or welded line, a blank line, NaN, duplicate keys, or an edit.",
         _REWRITTEN,
     ),
     "transcript_record_not_object": (

@@ -140,7 +140,13 @@ def test_one_write_of_the_whole_line_forced_to_the_disk(
 def test_nothing_is_opened_before_the_first_append_or_for_a_bad_event(tmp_path: Path) -> None:
     folder = tmp_path / "root"
     with TranscriptWriter(folder, SESSION) as writer:
-        for event in ({"sequence": 1}, {"a": "x" * (1 << 20)}, {"a": float("nan")}):
+        # The last fits until it is printed, with two characters for each line end.
+        for event in (
+            {"sequence": 1},
+            {"a": "x" * (1 << 20)},
+            {"a": float("nan")},
+            {"a": "\n" * 600_000},
+        ):
             with pytest.raises(EventError):
                 writer.append(event)
     assert not folder.exists()
