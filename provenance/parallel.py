@@ -11,6 +11,7 @@ Example:
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -212,6 +213,8 @@ def _start_worker(
     # program does to end itself well meant for this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # What was inherited is not this process's to collect: looking through it would copy its pages.
+    gc.freeze()
     _worker = Owners(
         transcripts,
         artifacts,
