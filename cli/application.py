@@ -33,7 +33,6 @@ _COMMANDS = {
     "verify": (".commands.verify", "Check that cited evidence exists, unaltered and readable."),
 }
 _COMPLETION = "_CTXAUDIT_COMPLETE"
-_CANNOT_WRITE = "ctxaudit: standard output: expected to write, got a failure"
 
 
 class _LazyGroup(HelpfulGroup):
