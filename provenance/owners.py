@@ -17,11 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from provenance.artifacts.verify import ArtifactSession
 from provenance.findings import Finding, Severity
 from provenance.fs.failures import (
-    AccessRefused,
-    BoundaryRefused,
-    NotARegularFile,
-    ReadFailed,
-    SourceAbsent,
+    FILE_FAILURES,
 )
 from provenance.fs.root import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
@@ -35,7 +31,6 @@ Session = tuple[bool, str]
 # (sequence, None) of an event, or (file name, digest text) of an artifact
 Detail = tuple[int | str | None, str | None]
 
-_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
 # Write permission for the group or for all.
 _OTHERS_MAY_WRITE = 0o022
 
@@ -153,7 +148,7 @@ class Owners:
         try:
             with root.open_directory() as directory:
                 mode = directory.mode()
-        except _FAILURES:
+        except FILE_FAILURES:
             return  # the questions will say so themselves
         if mode & _OTHERS_MAY_WRITE:
             self._say_once("root_writable_by_others", name, name)

@@ -39,12 +39,8 @@ from provenance.artifacts.segments import SEGMENT_BYTES, ContentFacts
 from provenance.artifacts.verify import ARTIFACT_FOLDER
 from provenance.errors import CtxauditError
 from provenance.fs.failures import (
-    AccessRefused,
-    BoundaryRefused,
+    FILE_FAILURES,
     NameTaken,
-    NotARegularFile,
-    ReadFailed,
-    SourceAbsent,
     WriteFailed,
 )
 from provenance.fs.root import TrustedRoot
@@ -56,7 +52,6 @@ __all__ = ["SessionFolder"]
 _REOPENINGS = 5
 # How many ledger lines may be on their way to the disk: one fsync in so many costs next to nothing.
 _LINES_UNSYNCED = 64
-_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
 
 
 class SessionFolder:
@@ -99,7 +94,7 @@ class SessionFolder:
         try:
             with self._root.open_file(self._session_id, ARTIFACT_FOLDER, filename) as file:
                 return file.size == facts.bytes and describe_file(file) == facts
-        except _FAILURES:
+        except FILE_FAILURES:
             return False
 
     def pending(self, *, once: bool) -> PendingArtifact:

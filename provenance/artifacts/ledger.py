@@ -20,10 +20,7 @@ from enum import StrEnum
 
 from provenance.artifacts.ledger_entry import LedgerEntry, LedgerError, LedgerEvent, parse_entry
 from provenance.fs.failures import (
-    AccessRefused,
-    BoundaryRefused,
-    NotARegularFile,
-    ReadFailed,
+    FILE_FAILURES,
     SourceAbsent,
 )
 from provenance.fs.root import TrustedRoot
@@ -43,7 +40,6 @@ LEDGER_NAME = "tool-results.jsonl"
 """The ledger's name in the session's folder."""
 
 _BLOCK_BYTES = 1 << 20
-_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
 
 
 class LedgerFaultKind(StrEnum):
@@ -181,7 +177,7 @@ def find_removed(
                         removed.add(entry.filename)
                     else:
                         removed.discard(entry.filename)
-    except _FAILURES:
+    except FILE_FAILURES:
         return frozenset(removed)
     return frozenset(removed)
 

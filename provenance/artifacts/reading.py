@@ -27,13 +27,13 @@ from provenance.artifacts.ledger import find_removed
 from provenance.artifacts.verify import ARTIFACT_FOLDER, RESERVED_SESSIONS
 from provenance.evidence import EvidenceUnavailable
 from provenance.fs.failures import (
-    AccessRefused,
-    BoundaryRefused,
-    NotARegularFile,
+    FILE_FAILURES,
+    FileFailure,
     ReadFailed,
     SourceAbsent,
 )
 from provenance.fs.reading import OpenFile
+from provenance.fs.reasons import reason_of
 from provenance.fs.root import TrustedRoot
 from provenance.fs.streaming import stream
 from provenance.limits import DEFAULT_LIMITS, Limits
@@ -46,7 +46,6 @@ __all__ = ["DEFAULT_LIMITS", "VerifiedReader", "artifact_pointer_of"]
 # Below this a second thread costs more than it hides.
 _THREADS_FROM_BYTES = 4 << 20
 _BLOCK_BYTES = 1 << 20
-_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
 
 
 class Feed(Protocol):
@@ -139,8 +138,8 @@ class VerifiedReader:
             removed = find_removed(self._root, session_id, limits=self._limits)
             reason = Reason.REMOVED_BY_RETENTION if filename in removed else Reason.ARTIFACT_MISSING
             raise EvidenceUnavailable(reason) from None
-        except _FAILURES as failure:
-            raise EvidenceUnavailable(_reason_of(failure)) from failure
+        except FILE_FAILURES as failure:
+            raise _unavailable(failure) from failure
         bound = self._limits.max_artifact_bytes
         if bound is not None and file.size > bound:
             file.close()
@@ -166,8 +165,8 @@ class VerifiedReader:
                 threads=file.size >= _THREADS_FROM_BYTES,
             )
             unchanged = file.is_unchanged()
-        except _FAILURES as failure:
-            raise EvidenceUnavailable(_reason_of(failure)) from failure
+        except FILE_FAILURES as failure:
+            raise _unavailable(failure) from failure
         if not unchanged:
             return None
         if self._text and not utf8.finish():
@@ -193,15 +192,5 @@ class VerifiedReader:
             raise EvidenceUnavailable(Reason.SOURCE_CHANGED_DURING_READ)
 
 
-def _reason_of(failure: Exception) -> Reason:
-    match failure:
-        case SourceAbsent():
-            return Reason.SOURCE_DISAPPEARED
-        case BoundaryRefused():
-            return Reason.OWNERSHIP_BOUNDARY
-        case AccessRefused():
-            return Reason.FILESYSTEM_DENIED
-        case NotARegularFile():
-            return Reason.ARTIFACT_NOT_A_FILE
-        case _:
-            return Reason.SOURCE_READ_FAILED
+def _unavailable(failure: FileFailure) -> EvidenceUnavailable:
+    return EvidenceUnavailable(reason_of(failure, not_a_file=Reason.ARTIFACT_NOT_A_FILE))

@@ -24,10 +24,7 @@ from provenance.artifacts.ledger_entry import (
 )
 from provenance.artifacts.segments import SEGMENT_BYTES, ContentDigester, ContentFacts
 from provenance.fs.failures import (
-    AccessRefused,
-    BoundaryRefused,
-    NotARegularFile,
-    ReadFailed,
+    FILE_FAILURES,
     SourceAbsent,
 )
 from provenance.fs.reading import OpenFile
@@ -38,7 +35,6 @@ __all__ = ["TORN_NAME", "adopt_unrecorded", "describe_file", "settle_tail"]
 TORN_NAME = "tool-results.torn"
 """Where the bytes of torn ledger lines go; in the session's folder, one stretch a line."""
 
-_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
 # No writer is silent for so long and still alive.
 _STALE_SECONDS = 24 * 3600.0
 
@@ -139,7 +135,7 @@ def _is_free(handles: SessionHandles, name: str) -> bool:
         handles.artifacts.open_file(name).close()
     except SourceAbsent:
         return True
-    except _FAILURES:
+    except FILE_FAILURES:
         return False
     return False
 
@@ -148,7 +144,7 @@ def _facts_of(handles: SessionHandles, name: str) -> ContentFacts | None:
     try:
         with handles.artifacts.open_file(name) as file:
             return describe_file(file)
-    except _FAILURES:
+    except FILE_FAILURES:
         return None
 
 

@@ -23,14 +23,12 @@ from types import TracebackType
 from provenance.artifacts.ledger import find_removed
 from provenance.fs.directory import Directory
 from provenance.fs.failures import (
-    AccessRefused,
-    BoundaryRefused,
-    NotARegularFile,
-    ReadFailed,
+    FILE_FAILURES,
     SourceAbsent,
 )
 from provenance.fs.lease import ReadLease
 from provenance.fs.reading import OpenFile
+from provenance.fs.reasons import reason_of
 from provenance.fs.root import TrustedRoot
 from provenance.fs.streaming import stream
 from provenance.limits import DEFAULT_LIMITS, Limits
@@ -50,7 +48,6 @@ _FULL_DIGEST = 64
 _FULL, _PREFIX, _VERIFIED = Strength.FULL, Strength.PREFIX, Reason.VERIFIED_ARTIFACT
 _new_sha256 = hashlib.sha256
 _same = hmac.compare_digest
-_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
 
 
 class _Changed(Exception):
@@ -123,8 +120,8 @@ class ArtifactSession:
                 continue  # 6. It changed: read again, from a fresh look-up.
             except SourceAbsent:
                 return Outcome(self._absence(filename, disappeared=seen))
-            except _FAILURES as failure:
-                return Outcome(_reason_of(failure))
+            except FILE_FAILURES as failure:
+                return Outcome(reason_of(failure, not_a_file=Reason.ARTIFACT_NOT_A_FILE))
         return Outcome(Reason.SOURCE_CHANGED_DURING_READ)
 
     def _read_small(self, filename: str, digest: str) -> Outcome | None:
@@ -236,15 +233,3 @@ class ArtifactSession:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _reason_of(failure: Exception) -> Reason:
-    match failure:
-        case BoundaryRefused():
-            return Reason.OWNERSHIP_BOUNDARY
-        case AccessRefused():
-            return Reason.FILESYSTEM_DENIED
-        case NotARegularFile():
-            return Reason.ARTIFACT_NOT_A_FILE
-        case _:
-            return Reason.SOURCE_READ_FAILED

@@ -17,6 +17,7 @@ import errno as _errno
 from provenance.errors import CallerError, DataError, MachineError
 
 __all__ = [
+    "FILE_FAILURES",
     "AccessRefused",
     "BoundaryRefused",
     "FileFailure",
@@ -92,6 +93,8 @@ class UnsafePlatform(CallerError):
 
 
 FileFailure = SourceAbsent | BoundaryRefused | AccessRefused | NotARegularFile | ReadFailed
+# The same as a tuple, for `except`.
+FILE_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
 
 # EXDEV is openat2's answer for a mount or an escape, ELOOP its answer for a link; ENAMETOOLONG
 # means that no file of that name can exist on that file system.

@@ -18,19 +18,17 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar, assert_never
+from typing import NamedTuple, TypeVar
 
 from provenance.errors import CallerError
 from provenance.evidence import EvidenceUnavailable
 from provenance.fs.failures import (
-    AccessRefused,
-    BoundaryRefused,
+    FILE_FAILURES,
     FileFailure,
-    NotARegularFile,
     ReadFailed,
-    SourceAbsent,
 )
 from provenance.fs.reading import FileFacts, OpenFile
+from provenance.fs.reasons import reason_of
 from provenance.fs.root import TrustedRoot
 from provenance.pointers import is_name
 from provenance.resolution import Reason
@@ -39,7 +37,6 @@ from provenance.transcripts.scan import EVERY_LINE, Scan, hash_prefix
 __all__ = ["SessionIdError", "Steady", "file_name", "read_steadily"]
 
 _Kept = TypeVar("_Kept")
-_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
 
 
 class SessionIdError(CallerError, ValueError):
@@ -108,7 +105,7 @@ def read_steadily(
                 # 2. Nothing changed: all of it holds.
                 if file.is_unchanged():
                     return kept, Steady(found, EVERY_LINE)
-            except _FAILURES as failure:
+            except FILE_FAILURES as failure:
                 raise _refusal(failure) from failure
             facts = file.facts
         # 3. What the name leads to now is the transcript.
@@ -138,7 +135,7 @@ def _has_only_grown(before: FileFacts, now: FileFacts) -> bool:
 def _open(root: TrustedRoot, session_id: str, *, absent: Reason) -> OpenFile:
     try:
         return root.open_file(file_name(session_id))
-    except _FAILURES as failure:
+    except FILE_FAILURES as failure:
         raise _refusal(failure, absent=absent) from failure
 
 
@@ -153,16 +150,6 @@ def _hash_again(file: OpenFile, found: Scan) -> bytes | None:
 def _refusal(
     failure: FileFailure, *, absent: Reason = Reason.SOURCE_DISAPPEARED
 ) -> EvidenceUnavailable:
-    match failure:
-        case SourceAbsent():
-            return EvidenceUnavailable(absent)
-        case BoundaryRefused():
-            return EvidenceUnavailable(Reason.OWNERSHIP_BOUNDARY)
-        case AccessRefused():
-            return EvidenceUnavailable(Reason.FILESYSTEM_DENIED)
-        case NotARegularFile():
-            return EvidenceUnavailable(Reason.TRANSCRIPT_NOT_A_FILE)
-        case ReadFailed():
-            return EvidenceUnavailable(Reason.SOURCE_READ_FAILED)
-        case _:
-            assert_never(failure)
+    return EvidenceUnavailable(
+        reason_of(failure, not_a_file=Reason.TRANSCRIPT_NOT_A_FILE, absent=absent)
+    )
