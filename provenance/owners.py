@@ -14,14 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from provenance.artifacts.verify import ArtifactSession
+from provenance.artifacts.verify import ARTIFACT_FOLDER, ArtifactSession
 from provenance.findings import Finding, Severity
-from provenance.fs.failures import (
-    FILE_FAILURES,
-)
+from provenance.fs.failures import FILE_FAILURES, SourceAbsent
 from provenance.fs.root import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
-from provenance.resolution import Outcome, Strength
+from provenance.resolution import Outcome, Reason, Strength
 from provenance.transcripts.reader import verify_events
 
 __all__ = ["Answer", "Detail", "Outcome", "Owners", "Session"]
@@ -97,6 +95,9 @@ class Owners:
 
     def _answer_transcript(self, session_id: str, details: list[Detail]) -> list[Outcome]:
         self._check_root(self.transcripts, "transcripts")
+        if session_id == ARTIFACT_FOLDER and self._is_artifact_session(self.transcripts):
+            # `tool-results.jsonl` is the ledger there, and would pass for an old transcript.
+            return [Outcome(Reason.OWNERSHIP_BOUNDARY)] * len(details)
         verdict = verify_events(
             self.transcripts,
             session_id,
@@ -140,6 +141,15 @@ class Owners:
                     outcome = known[detail] = verify(filename, digest)  # type: ignore[arg-type]
                 outcomes.append(outcome)
         return outcomes
+
+    def _is_artifact_session(self, root: TrustedRoot) -> bool:
+        try:
+            root.open_directory(ARTIFACT_FOLDER).close()
+        except SourceAbsent:
+            return False
+        except FILE_FAILURES:
+            return True  # something stands there that may not be looked at
+        return True
 
     def _check_root(self, root: TrustedRoot, name: str) -> None:
         if self.on_finding is None or ("root", name) in self._said:

@@ -502,3 +502,24 @@ def test_no_result_and_no_error_holds_a_path(home: _Home, tmp_path: Path) -> Non
     for result in results:
         assert str(tmp_path) not in repr(result)
         assert str(tmp_path) not in str(result.to_dict())
+
+
+def test_a_ledger_is_no_transcript(tmp_path: Path) -> None:
+    from provenance.artifacts import ArtifactStore
+
+    with ArtifactStore(tmp_path) as store:
+        store.spill("s1", "evidence")
+    for jobs in (1, 2):
+        with SourcePointerResolver(tmp_path / "s1", tmp_path) as resolver:
+            pointers = ["transcript:tool-results:1", "transcript:tool-results:2"]
+            for answer in resolver.resolve_many(pointers, jobs=jobs):
+                assert answer.reason == Reason.OWNERSHIP_BOUNDARY
+                assert answer.status is SourceResolutionStatus.DENIED
+
+
+def test_a_session_may_be_called_like_the_folder_of_artifacts(tmp_path: Path) -> None:
+    line = b'{"sequence":1,"session_id":"tool-results","event_id":"transcript:tool-results:1"}\n'
+    (tmp_path / "tool-results.jsonl").write_bytes(line)
+    with SourcePointerResolver(tmp_path, tmp_path) as resolver:
+        answer = resolver.resolve("transcript:tool-results:1")
+    assert answer.status is SourceResolutionStatus.AVAILABLE
