@@ -210,8 +210,8 @@ def resolution_for(
 class _Blank:
     """The layout of `SourceResolution` without its guard; an instance becomes one when filled.
 
-    A frozen dataclass pays for each field through `object.__setattr__`; over a hundred thousand
-    small artifacts that is a tenth of the whole verification.
+    A frozen dataclass pays for each field through `object.__setattr__`: 0.7 µs a result instead of
+    0.1, where a small artifact costs 12 in all.
     """
 
     __slots__ = SourceResolution.__slots__

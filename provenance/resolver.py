@@ -129,10 +129,11 @@ class SourcePointerResolver:
         return self._artifacts.path
 
     def resolve(self, pointer: str) -> SourceResolution:
-        """Verify one source; never raises for a `str`.
+        """Verify one source; whatever the `str` and the files hold, there is a result.
 
         Raises:
             TypeError: `pointer` is not a `str`.
+            UnsafePlatform: this machine has no safe way to open a file; nothing was opened.
         """
         return self.resolve_many((pointer,))[0]
 
@@ -147,6 +148,7 @@ class SourcePointerResolver:
 
         Raises:
             TypeError: an input is not a `str`.
+            UnsafePlatform: as `resolve`.
         """
         # 1. Only text is a pointer.
         texts = _only_text(pointers)

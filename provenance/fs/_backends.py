@@ -29,7 +29,14 @@ from provenance.fs.failures import (
     translate,
 )
 
-__all__ = ["Backend", "BackendName", "Openat2Backend", "WalkBackend", "choose_backend"]
+__all__ = [
+    "Backend",
+    "BackendName",
+    "Openat2Backend",
+    "WalkBackend",
+    "choose_backend",
+    "require_platform",
+]
 
 BackendName = Literal["auto", "openat2", "walk"]
 
@@ -142,6 +149,16 @@ def choose_backend(name: BackendName = "auto", *, probe_fd: int | None = None) -
     if not _walk_is_safe(probe_fd):
         raise UnsafePlatform("platform: expected openat2, or openat with O_NOFOLLOW; got neither")
     return _WALK
+
+
+def require_platform() -> None:
+    """Refuse, before anything is opened, where no back end can be safe (Windows).
+
+    Raises:
+        UnsafePlatform: the flags are missing that every back end needs.
+    """
+    if not (getattr(os, "O_NOFOLLOW", 0) and getattr(os, "O_DIRECTORY", 0)):
+        raise UnsafePlatform("platform: expected O_NOFOLLOW and O_DIRECTORY, got one missing")
 
 
 def _kernel_has_openat2(fd: int) -> bool:

@@ -18,8 +18,8 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from types import TracebackType
 
+from provenance.fs._handle import Handle
 from provenance.fs.failures import (
     BoundaryRefused,
     LockTimeout,
@@ -37,10 +37,10 @@ _FIRST_WAIT_SECONDS = 0.0005
 _LONGEST_WAIT_SECONDS = 0.02
 
 
-class AppendFile:
+class AppendFile(Handle):
     """A regular file opened for reading and appending; a context manager that closes it."""
 
-    __slots__ = ("fd",)
+    __slots__ = ()
 
     def __init__(self, fd: int) -> None:
         """Take over `fd` (it is closed here where it must not be written through)."""
@@ -152,23 +152,6 @@ class AppendFile:
                 return False
             raise _write_failure(error) from None
         return True
-
-    def close(self) -> None:
-        """Close the handle; doing so twice is no error."""
-        fd, self.fd = self.fd, -1
-        if fd >= 0:
-            os.close(fd)
-
-    def __enter__(self) -> AppendFile:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _write_failure(error: OSError) -> WriteFailed:

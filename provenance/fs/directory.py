@@ -17,10 +17,10 @@ import re
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import TracebackType
 
 from provenance.errors import CallerError
 from provenance.fs._backends import Backend
+from provenance.fs._handle import Handle
 from provenance.fs.appending import AppendFile
 from provenance.fs.drafts import Draft, discard_stale
 from provenance.fs.failures import BoundaryRefused, SourceAbsent, WriteFailed, translate
@@ -78,10 +78,10 @@ def check_new_name(name: str) -> str:
     return name
 
 
-class Directory:
+class Directory(Handle):
     """An open directory; a context manager that closes it."""
 
-    __slots__ = ("_exact", "_listed_at", "_names", "backend", "fd")
+    __slots__ = ("_exact", "_listed_at", "_names", "backend")
 
     def __init__(self, fd: int, backend: Backend) -> None:
         """Take over the directory handle `fd`."""
@@ -240,15 +240,6 @@ class Directory:
             raise translate(error) from None
         return tuple(sorted(listed, key=lambda entry: entry.name))
 
-    def remove(self, name: str) -> None:
-        """Remove one of our own temporary files; no error where it is gone already."""
-        try:
-            os.unlink(name, dir_fd=self.fd)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise _write_failure(error) from None
-
     def identity(self, name: str | None = None) -> tuple[int, int] | None:
         """Give device and inode of what `name` is (a link not followed), None where it is nothing.
 
@@ -291,12 +282,6 @@ class Directory:
             raise translate(error) from None
         copy._exact, copy._names, copy._listed_at = self._exact, self._names, self._listed_at
         return copy
-
-    def close(self) -> None:
-        """Close the handle; doing so twice is no error."""
-        fd, self.fd = self.fd, -1
-        if fd >= 0:
-            os.close(fd)
 
     def _require_stored_name(self, name: str) -> None:
         """Refuse a name that the file system found under another spelling.
@@ -342,17 +327,6 @@ class Directory:
         except OSError as error:
             raise translate(error) from None
         return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
-
-    def __enter__(self) -> Directory:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _kind(item: os.DirEntry[str]) -> str:

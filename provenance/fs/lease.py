@@ -6,7 +6,7 @@ the program has no handler for it. Where that, the file system, the owner or an 
 no, there is no lease and the caller falls back to comparing `stat`. The same on file systems whose
 files somebody else may write, unseen by this kernel (network, FUSE). A writer waits until the lease
 is gone, so it is polled between blocks and let go at once (a lease left lying held an append for
-47 s).
+47 s, says spec 01.4).
 
 Example:
     >>> with ReadLease.on(-1) as lease:

@@ -14,8 +14,8 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from types import TracebackType
 
+from provenance.fs._handle import Handle
 from provenance.fs.failures import NotARegularFile, translate
 
 __all__ = ["FileFacts", "OpenFile"]
@@ -35,10 +35,10 @@ class FileFacts:
     mode: int
 
 
-class OpenFile:
+class OpenFile(Handle):
     """A handle on one regular file; a context manager that closes it."""
 
-    __slots__ = ("_stat", "fd")
+    __slots__ = ("_stat",)
 
     def __init__(self, fd: int) -> None:
         """Take over `fd` (it is closed here where it is no regular file)."""
@@ -119,17 +119,6 @@ class OpenFile:
             and now.st_dev == then.st_dev
         )
 
-    def has_only_grown(self) -> bool:
-        """Say whether it is the same file, not shorter than at the opening; times may differ."""
-        now, then = self._now(), self._stat
-        return (
-            now.st_ino == then.st_ino and now.st_dev == then.st_dev and now.st_size >= then.st_size
-        )
-
-    def is_deleted(self) -> bool:
-        """Say whether no name leads to the file any more."""
-        return self._now().st_nlink == 0
-
     def refresh(self) -> FileFacts:
         """Take the present facts as the ones to compare with, and give them."""
         self._stat = self._now()
@@ -140,23 +129,6 @@ class OpenFile:
             return os.fstat(self.fd)
         except OSError as error:
             raise translate(error) from None
-
-    def close(self) -> None:
-        """Close the handle; doing so twice is no error."""
-        fd, self.fd = self.fd, -1
-        if fd >= 0:
-            os.close(fd)
-
-    def __enter__(self) -> OpenFile:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _read_into(fd: int, buffer: memoryview, offset: int) -> int:

@@ -19,7 +19,7 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
-from provenance.fs._backends import Backend, BackendName, choose_backend
+from provenance.fs._backends import Backend, BackendName, choose_backend, require_platform
 from provenance.fs.directory import Directory
 from provenance.fs.failures import SourceAbsent, translate
 from provenance.fs.reading import OpenFile
@@ -120,6 +120,7 @@ class TrustedRoot:
         if self._above is not None:
             root, names = self._above
             return root.open_directory(*names, create=self._create)
+        require_platform()
         try:
             if self._create:
                 _make_folders(self.path)

@@ -393,15 +393,6 @@ def test_identity_and_mode(folder: Directory, path: Path, tmp_path: Path) -> Non
     assert stat.S_IMODE(folder.mode()) == 0o711
 
 
-def test_removing(folder: Directory, path: Path) -> None:
-    (path / "f").write_bytes(b"x")
-    folder.remove("f")
-    folder.remove("f")
-    (path / "d").mkdir()
-    with pytest.raises(WriteFailed):
-        folder.remove("d")
-
-
 def test_a_folder_that_was_deleted_holds_nothing(folder: Directory, path: Path) -> None:
     path.rmdir()
     with pytest.raises(SourceAbsent):

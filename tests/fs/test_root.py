@@ -20,6 +20,7 @@ from provenance.fs import (
     SourceAbsent,
     TrustedRoot,
     UnsafeComponent,
+    UnsafePlatform,
 )
 from tests.trees import open_handles, run_python, without_privileges, write_artifact
 
@@ -337,3 +338,17 @@ except AccessRefused as error:
 """
     done = run_python(script, open_folder / "locked" / "new", backend, prefix=command)
     assert done.stdout == f"{AccessRefused.code}\n"
+
+
+@pytest.mark.parametrize("flag", ["O_NOFOLLOW", "O_DIRECTORY"])
+def test_without_the_flags_nothing_is_opened_at_all(
+    tmp_path: Path, flag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object, **named: object) -> int:
+        raise AssertionError("something was opened")
+
+    with monkeypatch.context() as patch:
+        patch.delattr(os, flag)
+        patch.setattr(os, "open", refuse)
+        with pytest.raises(UnsafePlatform, match=r"^platform: expected"):
+            TrustedRoot(tmp_path).open_file("f")
