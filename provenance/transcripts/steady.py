@@ -8,7 +8,7 @@ replaced is not answered for by its old bytes.
 Example:
     >>> from provenance.fs import TrustedRoot
     >>> def one_pass(file, hashed):
-    ...     raise NotImplementedError
+    ...     raise AssertionError("never called: there is nothing to read")
     >>> read_steadily(TrustedRoot("/nowhere"), "s1", one_pass, attempts=3)
     Traceback (most recent call last):
     provenance.evidence.EvidenceUnavailable: source: expected available, got missing \
