@@ -11,24 +11,22 @@ Example:
 from __future__ import annotations
 
 import contextlib
-import gc
-import multiprocessing
-import os
-import signal
-import sys
-import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.process import BaseProcess
-from pickle import PicklingError
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from provenance.findings import Finding
 from provenance.fs.root import TrustedRoot
 from provenance.limits import Limits
 from provenance.owners import Answer, Detail, Owners, Session
+from provenance.processes import (
+    NO_PROCESSES,
+    kill_workers,
+    may_have_workers,
+    prepare_worker,
+    process_context,
+)
 from provenance.resolution import Outcome, Quiescence, Reason, Strength
 
 __all__ = ["answer_in_processes", "deal"]
@@ -55,12 +53,10 @@ class _Answers(NamedTuple):
     quiescences: bytes
     digests: bytes
     excerpts: tuple[str | None, ...] | None
+    # What few outcomes have: the native id, and whether the check came to an end.
+    extras: dict[int, tuple[str | None, bool | None]]
     findings: tuple[Finding, ...]
 
-
-# A machine that gives no process, thread, descriptor or semaphore (a pool that broke is among
-# them), and roots or limits of the program's own classes that another process cannot be told of.
-_NO_PROCESSES = (OSError, RuntimeError, ImportError, PicklingError, AttributeError)
 
 _worker: Owners | None = None
 
@@ -71,20 +67,19 @@ def answer_in_processes(
     """Answer all that is asked with `jobs` processes, as tasks come to an end."""
     tasks = deal(asked, jobs)
     workers = min(jobs, len(tasks))
-    if multiprocessing.current_process().daemon or not _handles_are_free(16 + 2 * workers):
-        # A daemonic process may have no children, and starting one without a handle to spare loses
-        # the last of them for good: the answers are the same without.
+    if not may_have_workers(workers):
+        # The answers are the same without.
         for task in tasks:
             yield from _answer_here(owners, task)
         return
     try:
         executor = ProcessPoolExecutor(
             max_workers=workers,
-            mp_context=_context(),
+            mp_context=process_context(),
             initializer=_start_worker,
             initargs=(owners.transcripts, owners.artifacts, owners.limits, owners.excerpt_chars),
         )
-    except _NO_PROCESSES:
+    except NO_PROCESSES:
         for task in tasks:
             yield from _answer_here(owners, task)
         return
@@ -95,7 +90,7 @@ def answer_in_processes(
         try:
             for task in tasks:
                 waiting[executor.submit(_work, task)] = task
-        except _NO_PROCESSES:
+        except NO_PROCESSES:
             # None to be had, or one died already: what was not handed out is verified here.
             for task in tasks[len(waiting) :]:
                 yield from _answer_here(owners, task)
@@ -113,22 +108,10 @@ def answer_in_processes(
         finished = left == 0
     finally:
         if not finished:
-            _kill_workers(executor)
+            kill_workers(executor)
         # Waits for the pool's own thread: left alone, it prints a traceback as the program ends.
         with contextlib.suppress(RuntimeError):  # the thread itself was not to be had
             executor.shutdown(cancel_futures=True)
-
-
-def _kill_workers(executor: ProcessPoolExecutor) -> None:
-    """End what an interrupt or a broken pool leaves: a worker may be hashing, for nobody.
-
-    One that was started by a pool that did not come about would wait for ever.
-    """
-    workers = tuple((executor._processes or {}).values())
-    for worker in workers:
-        worker.kill()
-    for worker in workers:
-        worker.join()
 
 
 def deal(asked: Mapping[Session, list[Detail]], jobs: int) -> list[Task]:
@@ -158,63 +141,16 @@ def deal(asked: Mapping[Session, list[Detail]], jobs: int) -> list[Task]:
     return tasks
 
 
-def _handles_are_free(count: int) -> bool:
-    taken: list[int] = []
-    try:
-        while len(taken) < count:
-            taken += os.pipe()
-    except OSError:
-        return False
-    finally:
-        for handle in taken:
-            os.close(handle)
-    return True
-
-
 def _answer_here(owners: Owners, task: Task) -> Iterator[Answer]:
     for session, start, details in task:
         yield session, start, owners.answer_session(session, details)
-
-
-class _Worker(multiprocessing.context.SpawnProcess):
-    """A process that does not run the program's main module again, as `spawn` would.
-
-    It needs nothing of it, and a script without the usual guard would do its work a second time.
-    """
-
-    _one_at_a_time = threading.Lock()
-
-    @staticmethod
-    def _Popen(process_obj: BaseProcess) -> Any:  # noqa: ANN401, N802 - multiprocessing's own
-        with _Worker._one_at_a_time:
-            program = sys.modules["__main__"]
-            sys.modules["__main__"] = ModuleType("__main__")
-            try:
-                return multiprocessing.context.SpawnProcess._Popen(process_obj)
-            finally:
-                sys.modules["__main__"] = program
-
-
-class _Spawning(multiprocessing.context.SpawnContext):
-    Process = _Worker
-
-
-def _context() -> multiprocessing.context.BaseContext:
-    # A fork is the cheapest start, and safe only while there is no other thread.
-    forks = sys.platform == "linux" and threading.active_count() == 1 and hasattr(os, "fork")
-    return multiprocessing.get_context("fork") if forks else _Spawning()
 
 
 def _start_worker(
     transcripts: TrustedRoot, artifacts: TrustedRoot, limits: Limits, excerpt_chars: int
 ) -> None:
     global _worker  # noqa: PLW0603 - one per process, set before its first task
-    # An interrupt is the parent's to handle; here it would only print a traceback. Nor is what the
-    # program does to end itself well meant for this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    # What was inherited is not this process's to collect: looking through it would copy its pages.
-    gc.freeze()
+    prepare_worker()
     _worker = Owners(
         transcripts,
         artifacts,
@@ -232,9 +168,12 @@ def _work(task: Task) -> _Answers:
     reasons, strengths, quiescences = bytearray(), bytearray(), bytearray()
     digests: list[bytes] = []
     excerpts: list[str | None] = []
+    extras: dict[int, tuple[str | None, bool | None]] = {}
     for session, _, details in task:
         for outcome in owners.answer_session(session, details):
-            reason, sha256, excerpt, strength, quiescence = outcome
+            reason, sha256, excerpt, strength, quiescence, native_id, is_conclusive = outcome
+            if native_id is not None or is_conclusive is not None:
+                extras[len(reasons)] = (native_id, is_conclusive)
             reasons.append(_REASON_INDEX[reason])
             strengths.append(_STRENGTHS.index(strength))
             quiescences.append(_QUIESCENCES.index(quiescence))
@@ -246,6 +185,7 @@ def _work(task: Task) -> _Answers:
         bytes(quiescences),
         b"".join(digests),
         tuple(excerpts) if owners.excerpt_chars else None,
+        extras,
         tuple(findings),
     )
 
@@ -267,4 +207,5 @@ def _outcome(answers: _Answers, index: int) -> Outcome:
         None if answers.excerpts is None else answers.excerpts[index],
         strength,
         _QUIESCENCES[answers.quiescences[index]],
+        *answers.extras.get(index, (None, None)),
     )

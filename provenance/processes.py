@@ -1,0 +1,109 @@
+"""Processes that do a part of the work: starting them, ending them, and when there are none.
+
+Guarantees: a worker runs nothing of the program that it works for; an interrupt is the parent's to
+handle. Whether processes can be had is found out before one is started.
+
+Example:
+    >>> may_have_workers(1) in (True, False)
+    True
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.process import BaseProcess
+from pickle import PicklingError
+from types import ModuleType
+from typing import Any
+
+__all__ = [
+    "NO_PROCESSES",
+    "kill_workers",
+    "may_have_workers",
+    "prepare_worker",
+    "process_context",
+]
+
+# A machine that gives no process, thread, descriptor or semaphore (a pool that broke is among
+# them), and roots or limits of the program's own classes that another process cannot be told of.
+NO_PROCESSES = (OSError, RuntimeError, ImportError, PicklingError, AttributeError)
+
+
+def may_have_workers(count: int) -> bool:
+    """Say whether so many processes can be started.
+
+    A daemonic process may have no children, and starting one without a handle to spare loses the
+    last of them for good.
+    """
+    return not multiprocessing.current_process().daemon and _handles_are_free(16 + 2 * count)
+
+
+def prepare_worker() -> None:
+    """Make a process that has just begun a worker."""
+    # An interrupt is the parent's to handle; here it would only print a traceback. Nor is what the
+    # program does to end itself well meant for this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # What was inherited is not this process's to collect: looking through it would copy its pages.
+    gc.freeze()
+
+
+def kill_workers(executor: ProcessPoolExecutor) -> None:
+    """End what an interrupt or a broken pool leaves: a worker may be hashing, for nobody.
+
+    One that was started by a pool that did not come about would wait for ever.
+    """
+    workers = tuple((executor._processes or {}).values())
+    for worker in workers:
+        worker.kill()
+    for worker in workers:
+        worker.join()
+
+
+def _handles_are_free(count: int) -> bool:
+    taken: list[int] = []
+    try:
+        while len(taken) < count:
+            taken += os.pipe()
+    except OSError:
+        return False
+    finally:
+        for handle in taken:
+            os.close(handle)
+    return True
+
+
+class _Worker(multiprocessing.context.SpawnProcess):
+    """A process that does not run the program's main module again, as `spawn` would.
+
+    It needs nothing of it, and a script without the usual guard would do its work a second time.
+    """
+
+    _one_at_a_time = threading.Lock()
+
+    @staticmethod
+    def _Popen(process_obj: BaseProcess) -> Any:  # noqa: ANN401, N802 - multiprocessing's own
+        with _Worker._one_at_a_time:
+            program = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                return multiprocessing.context.SpawnProcess._Popen(process_obj)
+            finally:
+                sys.modules["__main__"] = program
+
+
+class _Spawning(multiprocessing.context.SpawnContext):
+    Process = _Worker
+
+
+def process_context() -> multiprocessing.context.BaseContext:
+    """Give the way in which processes are started here."""
+    # A fork is the cheapest start, and safe only while there is no other thread.
+    forks = sys.platform == "linux" and threading.active_count() == 1 and hasattr(os, "fork")
+    return multiprocessing.get_context("fork") if forks else _Spawning()
