@@ -61,17 +61,15 @@ class OpenFile(Handle):
     @property
     def facts(self) -> FileFacts:
         """The facts at opening, or at the last `refresh`."""
-        found = self._stat
-        return FileFacts(
-            device=found.st_dev,
-            inode=found.st_ino,
-            size=found.st_size,
-            mtime_ns=found.st_mtime_ns,
-            ctime_ns=found.st_ctime_ns,
-            nlink=found.st_nlink,
-            uid=found.st_uid,
-            mode=found.st_mode,
-        )
+        return _facts_of(self._stat)
+
+    def now(self) -> FileFacts:
+        """The facts at this moment; those of the opening stay the ones to compare with.
+
+        Raises:
+            ReadFailed: the device or file system refused.
+        """
+        return _facts_of(self._now())
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Read up to `size` bytes; fewer only at the end of the file.
@@ -129,6 +127,19 @@ class OpenFile(Handle):
             return os.fstat(self.fd)
         except OSError as error:
             raise translate(error) from None
+
+
+def _facts_of(found: os.stat_result) -> FileFacts:
+    return FileFacts(
+        device=found.st_dev,
+        inode=found.st_ino,
+        size=found.st_size,
+        mtime_ns=found.st_mtime_ns,
+        ctime_ns=found.st_ctime_ns,
+        nlink=found.st_nlink,
+        uid=found.st_uid,
+        mode=found.st_mode,
+    )
 
 
 def _read_into(fd: int, buffer: memoryview, offset: int) -> int:
