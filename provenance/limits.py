@@ -31,6 +31,7 @@ class Limits:
 
     Attributes:
         max_record_bytes: longest transcript line, in bytes without its line end. 1 MiB.
+        max_foreign_record_bytes: longest record of another agent's transcript, in bytes. 64 MiB.
         max_nesting: deepest JSON in a transcript record; the record itself is level 1.
         max_artifact_bytes: largest artifact that is hashed, in bytes; None means no bound.
         max_ledger_line_bytes: longest artifact ledger line, in bytes. 64 MiB holds the segment
@@ -40,6 +41,7 @@ class Limits:
     """
 
     max_record_bytes: int = 1 << 20
+    max_foreign_record_bytes: int = 64 << 20
     max_nesting: int = 500
     max_artifact_bytes: int | None = None
     max_ledger_line_bytes: int = 64 << 20
@@ -49,6 +51,7 @@ class Limits:
     def __post_init__(self) -> None:
         for name in (
             "max_record_bytes",
+            "max_foreign_record_bytes",
             "max_nesting",
             "max_artifact_bytes",
             "max_ledger_line_bytes",
