@@ -43,7 +43,15 @@ from provenance.transcripts.envelope import (
 )
 from provenance.transcripts.strict_json import is_nesting_at_most
 
-__all__ = ["BlockChecker", "BlockVerdict", "KnownRecord", "Record", "field_of"]
+__all__ = [
+    "BlockChecker",
+    "BlockVerdict",
+    "KnownRecord",
+    "Record",
+    "field_of",
+    "is_nesting_bounded",
+    "parse_lines",
+]
 
 # So few lines in doubt go straight to the judge; more are cut into eighths first.
 _FEW_LINES = 12
@@ -174,17 +182,17 @@ class BlockChecker:
                 data.decode()
             except UnicodeDecodeError:
                 return False
-        if not _is_nesting_bounded(data, self._limits.max_nesting):
+        if not is_nesting_bounded(data, self._limits.max_nesting):
             return False
         if self._skip_known:
             self._skip_known -= 1
         else:
-            records = _parse(_known, data)
+            records = parse_lines(_known, data)
             if records is not None and self._has_envelope(records, attrgetter, first):
                 verdict.records.extend(records)
                 return True
             self._skip_known = _PATIENCE
-        records = _parse(_any, data)
+        records = parse_lines(_any, data)
         if records is None:
             return False
         if not self._has_envelope(records, itemgetter, first):
@@ -222,8 +230,13 @@ class BlockChecker:
             return False
 
 
-def _parse(decoder: msgspec.json.Decoder[Any], data: bytes) -> list[Any] | None:
-    """Give one record for each line; None where there is any doubt (see the module's text)."""
+def parse_lines(decoder: msgspec.json.Decoder[Any], data: bytes) -> list[Any] | None:
+    """Give one record for each line; None where there is any doubt (see the module's text).
+
+    Args:
+        decoder: of one record.
+        data: UTF-8, whole lines, each with its line end.
+    """
     try:
         if _is_compact(data):
             records = decoder.decode_lines(data)
@@ -247,7 +260,8 @@ def _is_compact(data: bytes) -> bool:
     return data[place : place + 1] != b" "
 
 
-def _is_nesting_bounded(data: bytes, levels: int) -> bool:
+def is_nesting_bounded(data: bytes, levels: int) -> bool:
+    """Say whether no line nests deeper than `levels`; whole lines, each with its line end."""
     # Each level costs two bytes.
     shortest = 2 * (levels + 1)
     if find_longer_line(data, shortest - 1) < 0:

@@ -216,7 +216,7 @@ def test_bytes_that_are_no_utf8_reach_no_parser() -> None:
     verdict = fast.BlockVerdict([], None, [])
     checker = BlockChecker(SESSION, DEFAULT_LIMITS)
     line = compact(record(1, content="x"))
-    with mock.patch.object(fast, "_parse", side_effect=AssertionError):
+    with mock.patch.object(fast, "parse_lines", side_effect=AssertionError):
         assert not checker._accept(line.replace(b'"x"', b'"\xff"') + b"\n", 1, verdict)
         with pytest.raises(AssertionError):
             checker._accept(line + b"\n", 1, verdict)
