@@ -1,0 +1,1 @@
+"""Whole containers that hold transcripts: documents, folders, databases, archives."""
