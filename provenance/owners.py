@@ -20,6 +20,9 @@ from provenance.fs.failures import FILE_FAILURES, SourceAbsent
 from provenance.fs.root import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.resolution import Outcome, Reason, Strength
+from provenance.transcripts.envelope import ENVELOPE_FIELD_ABSENT
+from provenance.transcripts.foreign import resolve_records
+from provenance.transcripts.locate import SessionIndex, is_native
 from provenance.transcripts.reader import verify_events
 
 __all__ = ["Answer", "Detail", "Outcome", "Owners", "Session"]
@@ -64,6 +67,7 @@ class Owners:
         self.on_finding = on_finding
         self._threads = threads
         self._said: set[tuple[str, str]] = set()
+        self._index = SessionIndex(transcripts, limits=limits)
 
     def answer(self, asked: Mapping[Session, list[Detail]], *, jobs: int = 1) -> Iterator[Answer]:
         """Answer what is asked (authorized already), a session or a part of one at a time.
@@ -72,6 +76,7 @@ class Owners:
             asked: the details of each session.
             jobs: how many processes verify.
         """
+        self._index.refresh()
         if type(jobs) is not int or jobs < 1:
             raise ValueError(f"jobs: expected a whole number of 1 or more, got {jobs!r}")
         if jobs > 1 and sum(map(len, asked.values())) > 1:
@@ -98,16 +103,24 @@ class Owners:
         if session_id == ARTIFACT_FOLDER and self._is_artifact_session(self.transcripts):
             # `tool-results.jsonl` is the ledger there, and would pass for an old transcript.
             return [Outcome(Reason.OWNERSHIP_BOUNDARY)] * len(details)
+        wanted = {sequence for sequence, _ in details if isinstance(sequence, int)}
         verdict = verify_events(
             self.transcripts,
             session_id,
-            {sequence for sequence, _ in details if isinstance(sequence, int)},
+            wanted,
             limits=self.limits,
             excerpt_chars=self.excerpt_chars,
         )
+        events = verdict.outcomes
+        # A record without an envelope may be an older writer's, or another agent's; and where
+        # nothing of that name is to be had, another agent's file may hold the session.
+        is_in_doubt = ENVELOPE_FIELD_ABSENT in verdict.finding_counts or any(
+            event.sha256 is None for event in events.values()
+        )
+        if is_in_doubt and not is_native(self.transcripts, session_id):
+            return self._answer_foreign(session_id, wanted, details)
         for finding in verdict.findings:
             self._say(finding)
-        events = verdict.outcomes
         outcomes = []
         for sequence, _ in details:
             event = events[sequence]  # type: ignore[index]
@@ -116,6 +129,20 @@ class Owners:
                 Outcome(event.reason, event.sha256, event.excerpt, strength, event.quiescence)
             )
         return outcomes
+
+    def _answer_foreign(
+        self, session_id: str, wanted: set[int], details: list[Detail]
+    ) -> list[Outcome]:
+        """Answer for a session that no native transcript of its name holds: another agent's."""
+        found = resolve_records(
+            self._index,
+            self.transcripts,
+            session_id,
+            wanted,
+            limits=self.limits,
+            excerpt_chars=self.excerpt_chars,
+        )
+        return [found[sequence] for sequence, _ in details]  # type: ignore[index]
 
     def _answer_artifacts(self, session_id: str, details: list[Detail]) -> list[Outcome]:
         self._check_root(self.artifacts, "artifacts")

@@ -152,6 +152,8 @@ class SourceResolution:
         strength: what an `available` proves, a value of `Strength`.
         conclusive: False where the check could not come to an end (I/O error, changing source).
         quiescence: the guard that held during the read, a value of `Quiescence`.
+        native_id: the format's own id of the record, where another agent's transcript holds it; it
+            was found by its ordinal all the same.
     """
 
     pointer: str
@@ -163,6 +165,7 @@ class SourceResolution:
     strength: str | None = None
     conclusive: bool = True
     quiescence: str | None = None
+    native_id: str | None = None
 
     def to_dict(self, include_excerpt: bool = True) -> dict[str, object]:  # noqa: FBT001, FBT002
         """Give the result as JSON values; `include_excerpt=False` leaves the excerpt out."""
@@ -175,6 +178,7 @@ class SourceResolution:
             "strength": _plain(self.strength),
             "conclusive": self.conclusive,
             "quiescence": _plain(self.quiescence),
+            "native_id": self.native_id,
         }
         if include_excerpt:
             payload["excerpt"] = self.excerpt
@@ -182,13 +186,18 @@ class SourceResolution:
 
 
 class Outcome(NamedTuple):
-    """What an owner found; the last four are set only where the source is verified."""
+    """What an owner found; what follows the reason is set only where the source is verified.
+
+    `is_conclusive` is None where the reason alone decides whether the check came to an end.
+    """
 
     reason: Reason
     sha256: str | None = None
     excerpt: str | None = None
     strength: Strength | None = None
     quiescence: Quiescence | None = None
+    native_id: str | None = None
+    is_conclusive: bool | None = None
 
 
 def resolution_for(
@@ -196,14 +205,22 @@ def resolution_for(
     reason: Reason,
     *,
     source_type: str | None = None,
+    is_conclusive: bool | None = None,
 ) -> SourceResolution:
-    """Build the result of a source that is not available; the reason decides the state."""
+    """Build the result of a source that is not available; the reason decides the state.
+
+    Args:
+        pointer: as it was given.
+        reason: why.
+        source_type: `transcript` or `artifact`, where it is known.
+        is_conclusive: False: a bound of ours, not the source; None: the reason decides.
+    """
     return SourceResolution(
         pointer,
         REASON_STATUS[reason],
         source_type,
         reason=reason,
-        conclusive=reason not in INCONCLUSIVE_REASONS,
+        conclusive=(reason not in INCONCLUSIVE_REASONS if is_conclusive is None else is_conclusive),
     )
 
 
@@ -223,7 +240,15 @@ def verified(pointer: str, source_type: str, outcome: Outcome) -> SourceResoluti
     blank.pointer = pointer
     blank.status = _AVAILABLE
     blank.source_type = source_type
-    blank.reason, blank.evidence_sha256, blank.excerpt, blank.strength, blank.quiescence = outcome
+    (
+        blank.reason,
+        blank.evidence_sha256,
+        blank.excerpt,
+        blank.strength,
+        blank.quiescence,
+        blank.native_id,
+        _,
+    ) = outcome
     blank.conclusive = True
     blank.__class__ = SourceResolution
     result: SourceResolution = blank

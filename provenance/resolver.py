@@ -184,7 +184,12 @@ class SourcePointerResolver:
                 place = places[index]
                 text = texts[place]
                 answers[place] = (
-                    resolution_for(text, outcome.reason, source_type=kind)
+                    resolution_for(
+                        text,
+                        outcome.reason,
+                        source_type=kind,
+                        is_conclusive=outcome.is_conclusive,
+                    )
                     if outcome.sha256 is None
                     else verified(text, kind, outcome)
                 )

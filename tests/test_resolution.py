@@ -194,8 +194,9 @@ def test_to_dict_is_plain_json() -> None:
         "strength": "full",
         "conclusive": True,
         "quiescence": "leased",
+        "native_id": None,
     }
-    assert {type(value) for value in full.values()} == {str, bool}
+    assert {type(value) for value in full.values()} == {str, bool, type(None)}
     assert json.loads(json.dumps(full)) == full
     without = result.to_dict(include_excerpt=False)
     assert "excerpt" not in without

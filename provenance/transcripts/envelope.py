@@ -23,6 +23,7 @@ from provenance.transcripts.strict_json import NotStrictJson, parse_strict
 
 __all__ = [
     "ENVELOPE_FIELDS",
+    "ENVELOPE_FIELD_ABSENT",
     "SCHEMA_VERSION",
     "Judgement",
     "Note",
@@ -36,6 +37,8 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 1
+# The code of the note on a record that lacks a field of its envelope.
+ENVELOPE_FIELD_ABSENT = "envelope_field_absent"
 ENVELOPE_FIELDS = ("event_id", "recorded_at", "schema_version", "sequence", "session_id")
 
 _ABSENT = object()
@@ -133,7 +136,7 @@ def judge_envelope(
     notes = []
     if absent:
         fields = ", ".join(absent)
-        notes.append(Note("envelope_field_absent", f"{fields}: expected in the envelope, got none"))
+        notes.append(Note(ENVELOPE_FIELD_ABSENT, f"{fields}: expected in the envelope, got none"))
     version = record.get("schema_version")
     if type(version) is not int or version != SCHEMA_VERSION:
         notes.append(_OTHER_VERSION)
