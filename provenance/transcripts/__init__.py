@@ -12,6 +12,8 @@ Example:
 
 from provenance.transcripts.checking import TranscriptCheck, check_transcript
 from provenance.transcripts.event import EventError, EventFieldError, EventTypeError
+from provenance.transcripts.foreign import read_foreign_record
+from provenance.transcripts.locate import is_native
 from provenance.transcripts.reader import (
     EventOutcome,
     SequenceError,
@@ -19,6 +21,7 @@ from provenance.transcripts.reader import (
     read_event_bytes,
     verify_events,
 )
+from provenance.transcripts.repair import Repair, RepairRefused, repair_transcript
 from provenance.transcripts.steady import SessionIdError
 from provenance.transcripts.tail import (
     DamagedTailError,
@@ -35,6 +38,8 @@ __all__ = [
     "EventFieldError",
     "EventOutcome",
     "EventTypeError",
+    "Repair",
+    "RepairRefused",
     "SequenceError",
     "SessionIdError",
     "TailAction",
@@ -46,7 +51,10 @@ __all__ = [
     "TranscriptWriter",
     "WriterClosedError",
     "check_transcript",
+    "is_native",
     "read_event_bytes",
+    "read_foreign_record",
     "repair_tail",
+    "repair_transcript",
     "verify_events",
 ]
