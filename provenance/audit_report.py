@@ -16,12 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from provenance.findings import Finding
+from provenance.findings import Finding, Location
 from provenance.resolution import SourceResolution, SourceResolutionStatus
 
 __all__ = [
     "AuditReport",
     "AuditedSource",
+    "CheckedReference",
     "CheckedTranscript",
     "Citation",
     "Summary",
@@ -38,6 +39,7 @@ _RESULT_KEYS = (
     "strength",
     "conclusive",
     "quiescence",
+    "native_id",
 )
 
 
@@ -96,7 +98,7 @@ class CheckedTranscript:
 
     Attributes:
         target: the file, relative to the target that was named.
-        format: the transcript format, `native`.
+        format: the transcript format, as in `--as`.
         sessions: the session ids in it.
         records: how many records were read.
         calls: function calls.
@@ -106,6 +108,7 @@ class CheckedTranscript:
         last_time: the same of the last record.
         sha256: of the whole file, 64 hex digits; None where it could not be read whole.
         findings: number of findings by code.
+        references: number of references to what exists elsewhere, by state.
     """
 
     target: str
@@ -119,6 +122,7 @@ class CheckedTranscript:
     last_time: str | None = None
     sha256: str | None = None
     findings: Mapping[str, int] = field(default_factory=_nothing)
+    references: Mapping[str, int] = field(default_factory=_nothing)
 
     def to_dict(self) -> dict[str, object]:
         """Give the transcript as the JSON object of the report (spec 05)."""
@@ -134,6 +138,39 @@ class CheckedTranscript:
             "last_time": self.last_time,
             "sha256": self.sha256,
             "findings": dict(sorted(self.findings.items())),
+            "references": dict(sorted(self.references.items())),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReference:
+    """What a record of a transcript says exists elsewhere, and its state.
+
+    Attributes:
+        target: the transcript's file, relative to the target that was named.
+        location: the record that refers.
+        kind: which sort of reference, in the format's own words.
+        status: one of the five states.
+        conclusive: False where the check could not come to an end.
+        message: one line: what was looked for, and what is there.
+    """
+
+    target: str
+    location: Location
+    kind: str
+    status: SourceResolutionStatus
+    conclusive: bool
+    message: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the reference as the JSON object of the report."""
+        return {
+            "target": self.target,
+            "location": self.location.to_dict(),
+            "kind": self.kind,
+            "status": str(self.status),
+            "conclusive": self.conclusive,
+            "message": self.message,
         }
 
 
@@ -149,8 +186,10 @@ class Summary:
     unsupported: int = 0
     inconclusive: int = 0
     not_checked: int = 0
+    transcripts_not_checked: int = 0
     uncited: int = 0
     findings: Mapping[str, int] = field(default_factory=_nothing)
+    references: Mapping[str, int] = field(default_factory=_nothing)
 
     def to_dict(self) -> dict[str, object]:
         """Give the summary as the JSON object of the report (spec 05)."""
@@ -163,8 +202,10 @@ class Summary:
             "unsupported": self.unsupported,
             "inconclusive": self.inconclusive,
             "not_checked": self.not_checked,
+            "transcripts_not_checked": self.transcripts_not_checked,
             "uncited": self.uncited,
             "findings": dict(sorted(self.findings.items())),
+            "references": dict(sorted(self.references.items())),
         }
 
 
@@ -180,7 +221,10 @@ class AuditReport:
         findings: what was noticed beside the states, the first of each code and target.
         finding_counts: how often each code was noticed, also where not all are listed.
         transcripts: what was checked whole, sorted by target.
+        references: what their records say exists elsewhere, the first of each state and target.
+        reference_counts: how many references there are, by state.
         not_checked: sources the run did not come to.
+        transcripts_not_checked: files that may be transcripts, which the run did not come to.
         uncited: transcripts and artifacts of homes that nothing cites.
         is_interrupted: the run was ended from outside before its work was done.
         weakened_by_environment: variables that set an option which weakens the verdict.
@@ -193,7 +237,10 @@ class AuditReport:
     findings: tuple[Finding, ...] = ()
     finding_counts: Mapping[str, int] = field(default_factory=_nothing)
     transcripts: tuple[CheckedTranscript, ...] = ()
+    references: tuple[CheckedReference, ...] = ()
+    reference_counts: Mapping[str, int] = field(default_factory=_nothing)
     not_checked: int = 0
+    transcripts_not_checked: int = 0
     uncited: int = 0
     is_interrupted: bool = False
     weakened_by_environment: tuple[str, ...] = ()
@@ -217,6 +264,8 @@ class AuditReport:
             unsupported=states[SourceResolutionStatus.UNSUPPORTED],
             inconclusive=inconclusive,
             not_checked=self.not_checked,
+            transcripts_not_checked=self.transcripts_not_checked,
             uncited=self.uncited,
             findings=self.finding_counts,
+            references=self.reference_counts,
         )

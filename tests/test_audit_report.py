@@ -42,6 +42,7 @@ def test_a_result_never_holds_an_excerpt() -> None:
         "strength",
         "conclusive",
         "quiescence",
+        "native_id",
         "cited_by",
     ]
     assert source.to_dict()["cited_by"] == [

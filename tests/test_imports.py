@@ -155,7 +155,17 @@ def _import_watched(module: str, folder: Path, *, root: Path = _CHECKOUT) -> _Im
 
 # What costs a start-up tens of milliseconds, or starts things when it is loaded.
 _HEAVY = {"asyncio", "jsonschema", "multiprocessing", "sqlite3", "ssl", "urllib3"}
-_MAY_LOAD = {"provenance.parallel": {"multiprocessing"}}  # itself loaded only when --jobs asks
+_MAY_LOAD = {
+    # Loaded only when --jobs asks.
+    "provenance.parallel": {"multiprocessing"},
+    "provenance.processes": {"multiprocessing"},
+    "provenance.audit.tree_jobs": {"multiprocessing"},
+    # Loaded with the formats, when there is something to tell.
+    "provenance.fs.sqlite": {"sqlite3"},
+    "provenance.transcripts.adapters.openai_agents": {"sqlite3"},
+    "provenance.transcripts.containers.database": {"sqlite3"},
+    "provenance.transcripts.containers.database_files": {"sqlite3"},
+}
 _TERMINAL = {"click", "rich"}
 _THIRD_PARTY = {"blake3", "click", "msgspec", "pydantic", "pydantic_core", "rich"}
 _PURE = {

@@ -1,4 +1,4 @@
-"""`ctxaudit explain`: what a code means, how it arises, what to do.
+"""`ctxaudit explain`: what a code means, how it arises, what to do, what only looks like it.
 
 Guarantees: every code and word that a report can hold has a page; for a code that has none, the
 nearest ones are named and the exit code is 2.
@@ -49,4 +49,5 @@ def command(ctx: click.Context, *, code: str | None, color: str | None, quiet: b
         f"  What it means   {page.meaning}\n"
         f"  How it arises   {page.arises}\n"
         f"  What to do      {page.remedy}\n"
+        + (f"\n  Looks like it and is none: {page.look_alike}\n" if page.look_alike else "")
     )

@@ -43,6 +43,26 @@ FINDING_PAGES: dict[str, Page] = {
         "A link or mount in its place, or permissions.",
         "Correct the permissions, or put a plain folder there.",
     ),
+    "folder_too_deep": (
+        "Folders lie deeper in a tree than are looked into; what they hold was not checked.",
+        "Nobody keeps transcripts there: a mistake, or a tree made to be endless.",
+        "Name the folder itself as a target.",
+    ),
+    "link_not_followed": (
+        "A link lies in a tree of transcripts; what it leads to was not looked at.",
+        "Somebody keeps a folder elsewhere, or wants it to be found here.",
+        "Name what it leads to as a target, if that is yours.",
+    ),
+    "format_rejected": (
+        "An installed package brings a transcript format that is of no use; it was not asked.",
+        "It could not be loaded, is no format, or takes the name of another one.",
+        "Tell whoever keeps that package, or remove it.",
+    ),
+    "format_failed": (
+        "A transcript format from outside failed; what it had read of the file is told.",
+        "A fault in the package that brings the format, not in the transcript.",
+        "Tell whoever keeps that package; --as takes another format.",
+    ),
     "unaddressable_file": (
         "A file has a name that no pointer can hold; it was not checked.",
         "A copy made by hand, a file of another program, or a name made to hide it.",

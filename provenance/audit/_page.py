@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 __all__ = ["Explanation", "Page"]
 
-# meaning, how it arises, what to do
-Page = tuple[str, str, str]
+# meaning, how it arises, what to do, and for some: what looks like it and is none
+Page = tuple[str, str, str] | tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class Explanation:
         meaning: one or two sentences.
         arises: how it comes about.
         remedy: what to do about it.
+        look_alike: what is nearest to it and harmless; empty where nothing is.
     """
 
     family: str
@@ -34,3 +35,4 @@ class Explanation:
     meaning: str
     arises: str
     remedy: str
+    look_alike: str = ""

@@ -67,6 +67,11 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
             "It was interrupted.",
             "Run again.",
         ),
+        "transcripts_not_checked": (
+            "Files that may be transcripts, which the run did not come to.",
+            "It was interrupted.",
+            "Run again.",
+        ),
         "uncited": (
             "Transcripts and artifacts of a home that no state cites.",
             "They lie there, and nothing rests on them.",
@@ -76,6 +81,11 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
             "What was noticed beside the states, with how often.",
             "Each finding has a code, a severity and a place.",
             "See `ctxaudit explain` with the code of the finding.",
+        ),
+        "references": (
+            "What records of transcripts say exists elsewhere, with how often each state.",
+            "Outputs in files, summaries that stand for records, attachments.",
+            "See `ctxaudit explain reference_missing` and the like.",
         ),
     },
     "field": {
@@ -119,6 +129,11 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
             "Leased or stat; null where nothing was read.",
             "See `ctxaudit explain leased`.",
         ),
+        "native_id": (
+            "The format's own id of a record of another agent's transcript.",
+            "The record was found by its ordinal, which the pointer holds.",
+            "Keep it with the pointer: an ordinal moves when a transcript is cut, an id does not.",
+        ),
         "cited_by": (
             "Every place that rests on the source: file, item, session and claim.",
             "Empty for pointers that were named on the command line or stand on standard input.",
@@ -149,7 +164,52 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
         "ndjson": (
             "A line of JSON for each result, as they come; the rest follows.",
             "Chosen by --format ndjson.",
-            "Tell the lines apart by their key: pointer, finding, transcript or run.",
+            "Tell the lines apart by their key: pointer, finding, transcript, reference or run.",
+        ),
+        "plain": (
+            "Columns for a person or a shell: a line for each result.",
+            "Chosen by --format plain, or no --format, where a command prints no report.",
+            "Nothing.",
+        ),
+        "sarif": (
+            "The report as SARIF 2.1.0, for code scanning services and editors.",
+            "Chosen by --format sarif.",
+            "Upload it, or open it in an editor: each result leads to its file and line.",
+        ),
+        "claude-code": (
+            "Transcripts of Claude Code: a file of lines a session, one more a sub-agent.",
+            "Chosen by --as claude-code; <session>.jsonl below projects/.",
+            "Nothing.",
+        ),
+        "codex": (
+            "Rollouts of Codex: a file of lines a session, also compressed.",
+            "Chosen by --as codex; rollout-<time>-<id>.jsonl below sessions/.",
+            "Nothing.",
+        ),
+        "gemini-cli": (
+            "Sessions of Gemini CLI: one JSON document, or lines with updates and rewinds.",
+            "Chosen by --as gemini-cli; session-<time>.json below chats/.",
+            "Nothing.",
+        ),
+        "openai-agents": (
+            "Sessions of the OpenAI Agents SDK in an SQLite database.",
+            "Chosen by --as openai-agents; the file that SQLiteSession was given.",
+            "Nothing.",
+        ),
+        "openhands": (
+            "Conversations of OpenHands: a folder with a file for each event, or lines.",
+            "Chosen by --as openhands; event-<number>-<id>.json below events/.",
+            "Nothing.",
+        ),
+        "inspect": (
+            "Logs of Inspect: a zip archive, or one JSON document.",
+            "Chosen by --as inspect; <time>_<task>_<id>.eval below logs/.",
+            "Nothing.",
+        ),
+        "dsh": (
+            "Session logs of DeepSeek Harness: lines, some of which stand for several events.",
+            "Chosen by --as dsh; session.jsonl in the folder of a session.",
+            "Nothing.",
         ),
         "native": (
             "The format of our own transcripts: one JSON object a line, in an envelope.",

@@ -20,13 +20,18 @@ from dataclasses import dataclass, replace
 from provenance.findings import Finding, Severity
 from provenance.limits import Limits
 from provenance.policy import Policy, PolicyError, Rule, Verdict, parse_toml, policy_from_table
+from provenance.transcripts.formats import format_names
 
 __all__ = ["CONFIG_FILE", "HomeConfig", "invalid_config", "read_home_config"]
 
 CONFIG_FILE = "ctxaudit.toml"
 
-_FORMATS = ("native",)
-_LIMITS = ("max_record_bytes", "max_nesting", "max_artifact_bytes")
+_LIMITS = (
+    "max_record_bytes",
+    "max_foreign_record_bytes",
+    "max_nesting",
+    "max_artifact_bytes",
+)
 _POLICY_KEYS = frozenset({"default", "rule", "refuse"})
 # Options of the operator; in a target they are attempts to choose another audit.
 _OPERATOR_KEYS = frozenset(
@@ -114,8 +119,11 @@ def _require_known(table: Mapping[str, object]) -> None:
         if key not in _POLICY_KEYS and key not in ("formats", "limits", "policy"):
             raise PolicyError(f"{key[:60]!a}: expected a known key, got an unknown one")
     formats = table.get("formats", [])
-    if not isinstance(formats, list) or any(name not in _FORMATS for name in formats):
-        raise PolicyError(f"formats: expected a list of {', '.join(_FORMATS)}, got something else")
+    if formats != [] and (
+        not isinstance(formats, list) or any(name not in format_names() for name in formats)
+    ):
+        known = ", ".join(format_names())
+        raise PolicyError(f"formats: expected a list of {known}, got something else")
 
 
 def _tighten(limits: Limits, table: object) -> tuple[Limits, list[str]]:

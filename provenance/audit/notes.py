@@ -1,14 +1,15 @@
 """Collects findings of a run: each told once, the first of a kind listed, all of them counted.
 
-Guarantees: memory is bounded by the number of codes and targets, not by the number of findings.
-What is listed does not depend on the number of processes that verified.
+Guarantees: memory is bounded by the number of codes, not by the number of findings or targets.
+What is listed does not depend on the number of processes that verified. The first error of a code
+is listed whatever number of milder findings of that code came before it: a verdict rests on that.
 
 Example:
     >>> notes = Notes()
-    >>> for line in range(100):
+    >>> for line in range(1_500):
     ...     notes.add(Finding("x", Severity.INFO, "a.jsonl", Location(line=line)))
     >>> len(notes.listed()), notes.counts()["x"]
-    (20, 100)
+    (1000, 1500)
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from provenance.findings import Finding, Location, Severity
 
 __all__ = ["Notes"]
 
-# Twenty show a pattern; a million lines of the same finding hide everything else.
-_LISTED_OF_A_KIND = 20
+# Of one code in one file: what is looked at one by one. A million lines hide everything else.
+_LISTED_OF_A_KIND = 1_000
+# Of one code in all files: what is information alone must not fill the memory of a long run.
+_LISTED_OF_A_CODE = {Severity.ERROR: 20_000, Severity.WARNING: 20_000, Severity.INFO: 5_000}
 # Facts about files: one a session says it. Each process meets its own first file of a session.
 _FACTS = frozenset({"foreign_owner", "hard_link"})
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -32,9 +35,10 @@ class Notes:
     """A growing collection of findings."""
 
     def __init__(self) -> None:
-        self._listed: dict[tuple[str, str], list[Finding]] = {}
+        self._listed: dict[tuple[str, Severity, str], list[Finding]] = {}
         self._facts: dict[tuple[str, str], Finding] = {}
         self._counts: Counter[str] = Counter()
+        self._listed_counts: Counter[tuple[str, Severity]] = Counter()
 
     def add(self, finding: Finding, *, prefix: str = "") -> None:
         """Add one finding; `prefix` is put before its target."""
@@ -44,9 +48,13 @@ class Notes:
             self._add_fact(finding)
             return
         self._counts[finding.code] += 1
-        listed = self._listed.setdefault((finding.code, finding.target), [])
+        kind = finding.code, finding.severity
+        if self._listed_counts[kind] >= _LISTED_OF_A_CODE[finding.severity]:
+            return
+        listed = self._listed.setdefault((*kind, finding.target), [])
         if len(listed) < _LISTED_OF_A_KIND:
             listed.append(finding)
+            self._listed_counts[kind] += 1
 
     def extend(self, findings: Iterable[Finding], *, prefix: str = "") -> None:
         """Add several findings."""

@@ -20,8 +20,9 @@ from provenance.fs import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.pointers import SourcePointer
 from provenance.policy import Policy, Verdict
+from provenance.transcripts.discovery import Candidate
 
-__all__ = ["AuditPart", "WholeTranscript"]
+__all__ = ["AuditPart", "TranscriptTree", "WholeTranscript"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,35 @@ class WholeTranscript:
 
     session_id: str
     target: str
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptTree:
+    """Transcripts of any format below a root, each to be checked whole.
+
+    Attributes:
+        root: where they lie; the files that their records name are looked for below it too.
+        candidates: what may hold transcripts.
+        prefix: stands before their names.
+        as_format: take them for this format; None: tell by their content.
+        is_named: one file that was named, so that it has to be a transcript.
+        expected_hash: its content hash as the operator knows it, 64 hex digits.
+        label: what to call that file; None: after its name.
+    """
+
+    root: TrustedRoot
+    candidates: tuple[Candidate, ...]
+    prefix: str = ""
+    as_format: str | None = None
+    is_named: bool = False
+    expected_hash: str | None = None
+    label: str | None = None
+
+    def name_of(self, candidate: Candidate) -> str:
+        """Give what to call a candidate in the report."""
+        if self.label is not None:
+            return self.label
+        return self.prefix + ("/".join(candidate.names) or ".")
 
 
 @dataclass(slots=True)
@@ -44,7 +74,8 @@ class AuditPart:
         prefix: stands before file names that belong to this part, when there are several.
         transcript_folder: where the transcripts lie below the target, for the names of findings.
         citations: each distinct pointer, and what rests on it.
-        whole: transcripts to check whole.
+        whole: transcripts to check whole, native ones.
+        trees: transcripts of any format to check whole.
         origins: where a pointer that nothing cites came from, for the names of findings.
     """
 
@@ -56,6 +87,7 @@ class AuditPart:
     transcript_folder: str = ""
     citations: dict[str, list[Citation]] = field(default_factory=dict)
     whole: list[WholeTranscript] = field(default_factory=list)
+    trees: list[TranscriptTree] = field(default_factory=list)
     origins: dict[str, str] = field(default_factory=dict)
 
     def cite(self, pointer: str, citation: Citation | None = None, *, origin: str = "") -> None:
@@ -78,6 +110,13 @@ class AuditPart:
         if cited:
             return cited[0].file
         return self.origins.get(pointer) or self.prefix.rstrip("/") or "."
+
+    def close(self) -> None:
+        """Close the handles of its roots; they open again when they are used again."""
+        roots = [self.transcripts, self.artifacts, *(tree.root for tree in self.trees)]
+        for root in roots:
+            if root is not None:
+                root.close()
 
     def verdict(self, pointer: SourcePointer, tenant: str | None) -> Verdict:
         """Join the policies: a denial first, then a refusal, and only then leave."""

@@ -11,6 +11,7 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from provenance.errors import CallerError
 from provenance.limits import DEFAULT_LIMITS, Limits
@@ -45,6 +46,9 @@ class AuditRequest:
         tenant: who asks, for policies that tell tenants apart.
         min_strength: the weakest `available` that is good enough; None: any.
         check_all: check also what nothing cites.
+        sessions: check transcripts of these sessions only, as `fnmatch` patterns; empty: all.
+        since: leave out transcripts that ended before this time; None: none.
+        expected_hash: the content hash of the one transcript that is named, 64 hex digits.
         jobs: processes that verify.
         limits: bounds on what is read.
     """
@@ -60,5 +64,8 @@ class AuditRequest:
     tenant: str | None = None
     min_strength: Strength | None = None
     check_all: bool = False
+    sessions: tuple[str, ...] = ()
+    since: datetime | None = None
+    expected_hash: str | None = None
     jobs: int = 1
     limits: Limits = DEFAULT_LIMITS

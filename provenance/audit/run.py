@@ -16,42 +16,29 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 
+from provenance.audit.listener import Listener
 from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
 from provenance.audit.targets import read_targets
+from provenance.audit.trees import TreeChecker
 from provenance.audit.verifying import PartVerifier
-from provenance.audit.whole import check_whole
 from provenance.audit_report import (
     AuditedSource,
     AuditReport,
-    CheckedTranscript,
     pointer_order,
 )
 from provenance.findings import Finding, Location, Severity
 from provenance.resolution import STRENGTH_ORDER, SourceResolutionStatus, Strength
+from provenance.transcripts.formats import rejected_formats
 
 __all__ = ["Listener", "run_audit"]
 
-
-class Listener:
-    """Hears of an audit while it runs; this one does nothing with it."""
-
-    def on_plan(self, total: int) -> None:
-        """Hear how many sources and transcripts there are to check."""
-
-    def on_sources(self, sources: Sequence[AuditedSource]) -> None:
-        """Hear of a batch of results, in the order of their pointers."""
-
-    def on_transcript(self, transcript: CheckedTranscript) -> None:
-        """Hear of a transcript that was checked whole."""
-
-    def on_verified(self) -> None:
-        """Hear that the verifying is over; an interrupt from here on would cost the report."""
+_REJECTED = "entry point: expected a transcript format with a name of its own, got another object"
 
 
 def run_audit(
@@ -94,24 +81,32 @@ class _Run:
         self._listener = listener
         self._notes = Notes()
         self._sources: list[AuditedSource] = []
-        self._transcripts: list[CheckedTranscript] = []
+        self._trees = TreeChecker(request, self._notes, listener)
 
     def report(self, *, is_interrupted: bool) -> AuditReport:
         started_at = self._time()
         # 1. What is there to check? A target that cannot be used ends the run here.
         plan = read_targets(self._request, self._notes)
         total = sum(len(part.citations) for part in plan.parts)
+        transcripts = sum(map(_number_of_transcripts, plan.parts))
         is_interrupted = is_interrupted or plan.is_interrupted
         # 2. Verify it, until it is done or somebody interrupts.
         if not is_interrupted:
             try:
-                self._listener.on_plan(total + sum(len(part.whole) for part in plan.parts))
+                self._listener.on_plan(total + transcripts)
                 for part in plan.parts:
                     self._verify(part)
-                    self._check_whole(part)
+                    self._trees.check(part)
                 self._listener.on_verified()
             except KeyboardInterrupt:
                 is_interrupted = True
+        for part in plan.parts:
+            part.close()
+        if any(part.trees for part in plan.parts):
+            for name in rejected_formats():
+                self._notes.add(
+                    Finding("format_rejected", Severity.WARNING, name, message=_REJECTED)
+                )
         # 3. Say what was found, and how much was not looked at.
         return AuditReport(
             targets=plan.labels,
@@ -120,8 +115,11 @@ class _Run:
             sources=tuple(sorted(self._sources, key=_order)),
             findings=self._notes.listed(),
             finding_counts=self._notes.counts(),
-            transcripts=tuple(sorted(self._transcripts, key=lambda one: one.target)),
+            transcripts=tuple(sorted(self._trees.checked, key=lambda one: one.target)),
+            references=self._trees.references.listed(),
+            reference_counts=self._trees.references.counts(),
             not_checked=total - len(self._sources),
+            transcripts_not_checked=transcripts - self._trees.looked_at,
             uncited=plan.uncited,
             is_interrupted=is_interrupted,
         )
@@ -147,17 +145,6 @@ class _Run:
                     self._require_strength(source, part)
                 self._sources += found
                 self._listener.on_sources(found)
-
-    def _check_whole(self, part: AuditPart) -> None:
-        for asked in part.whole:
-            checked, findings = check_whole(part, asked, tenant=self._request.tenant)
-            self._notes.extend(findings)
-            # Its finder lists the first thousand of a code and counts the others.
-            for code, count in checked.findings.items():
-                listed = sum(finding.code == code for finding in findings)
-                self._notes.count_unlisted(code, count - listed)
-            self._transcripts.append(checked)
-            self._listener.on_transcript(checked)
 
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution
@@ -186,6 +173,10 @@ class _Run:
         return (
             self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         )
+
+
+def _number_of_transcripts(part: AuditPart) -> int:
+    return len(part.whole) + sum(len(tree.candidates) for tree in part.trees)
 
 
 def _order(source: AuditedSource) -> tuple[tuple[str, str], str]:

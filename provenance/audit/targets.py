@@ -15,30 +15,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from provenance.audit.home import HOME_MARKERS, HomeReader, unaddressable
+from provenance.audit.home import HOME_MARKERS, HomeReader
 from provenance.audit.labels import target_labels
 from provenance.audit.ledgers import TRANSCRIPT_ENDING, is_ledger, is_session_folder
 from provenance.audit.notes import Notes
-from provenance.audit.part import AuditPart, WholeTranscript
+from provenance.audit.part import AuditPart, TranscriptTree, WholeTranscript
 from provenance.audit.request import STDIN, AuditRequest, TargetError
 from provenance.audit.scan import scan_text
 from provenance.audit.states import citations_of, parse_state
 from provenance.audit.whole import is_allowed
 from provenance.audit_report import Citation
 from provenance.errors import CtxauditError
-from provenance.findings import Severity
+from provenance.findings import Finding, Severity
 from provenance.fs import SourceAbsent, TrustedRoot, read_operator_file
+from provenance.fs.failures import FileFailure
 from provenance.pointers import (
     SourcePointerError,
     SourcePointerKind,
     is_name,
     parse_source_pointer,
 )
+from provenance.transcripts.discovery import Candidate, find_candidates, has_content_hash
+from provenance.transcripts.formats import NATIVE, find_format
+from provenance.transcripts.sources import read_head
 
 __all__ = ["AuditPlan", "read_targets"]
 
 _STATES = "states"
 _BYTE_ORDER_MARK = "\ufeff"
+_PASSED_OVER = {
+    "folder_too_deep": (
+        Severity.WARNING,
+        "folder: expected fewer levels above it, got more than are looked into",
+    ),
+    "link_not_followed": (Severity.INFO, "name: a link, which was not followed"),
+}
 # What findings call the place of pointers that stand in no file.
 _OPTION = "--pointer"
 
@@ -143,23 +154,33 @@ class _TargetReader:
         is_home = not HOME_MARKERS.isdisjoint(names)
         if not is_home and is_session_folder(entries):
             raise _not_a_session(label)
-        if not is_home and any(name.endswith(TRANSCRIPT_ENDING) for name in names):
-            self._read_transcripts(root, names, prefix)
+        candidates = () if is_home else self._candidates(root, prefix)
+        if candidates:
+            part = self._add_part(AuditPart(transcripts=root, prefix=prefix))
+            part.trees.append(
+                TranscriptTree(root, candidates, prefix, as_format=self._request.as_format)
+            )
         else:
             part = self._add_home(root, prefix=prefix)
             self._homes.fill(root, part)
         return True
 
-    def _read_transcripts(self, root: TrustedRoot, names: list[str], prefix: str) -> None:
-        part = self._add_part(AuditPart(transcripts=root, prefix=prefix))
-        for name in names:
-            if not name.endswith(TRANSCRIPT_ENDING):
-                continue
-            session_id = name.removesuffix(TRANSCRIPT_ENDING)
-            if is_name(session_id):
-                part.whole.append(WholeTranscript(session_id, prefix + name))
-            else:
-                self._notes.add(unaddressable(prefix + name, Severity.ERROR))
+    def _candidates(self, root: TrustedRoot, prefix: str) -> tuple[Candidate, ...]:
+        """Walk a folder for what may hold transcripts; a folder that cannot be read is told."""
+
+        def on_failure(names: tuple[str, ...], failure: FileFailure) -> None:
+            target = prefix + ("/".join(names) or ".")
+            self._notes.add(
+                Finding("folder_unreadable", Severity.WARNING, target, message=str(failure))
+            )
+
+        def on_passed_over(names: tuple[str, ...], code: str) -> None:
+            severity, message = _PASSED_OVER[code]
+            self._notes.add(
+                Finding(code, severity, prefix + ("/".join(names) or "."), message=message)
+            )
+
+        return tuple(find_candidates(root, on_failure=on_failure, on_passed_over=on_passed_over))
 
     def _read_file(self, target: str, label: str) -> None:
         request = self._request
@@ -167,7 +188,9 @@ class _TargetReader:
         try:
             data = b""
             is_transcript = not request.scan and (
-                request.as_format is not None or path.name.endswith(TRANSCRIPT_ENDING)
+                request.as_format is not None
+                or path.name.endswith(TRANSCRIPT_ENDING)
+                or _is_known_transcript(path)
             )
             if not is_transcript:
                 data = read_operator_file(target, max_bytes=request.limits.max_document_bytes)
@@ -185,9 +208,6 @@ class _TargetReader:
             self._read_state(path, label, data)
 
     def _read_transcript(self, path: PurePath, label: str) -> None:
-        session_id = path.name.removesuffix(TRANSCRIPT_ENDING)
-        if session_id == path.name or not is_name(session_id):
-            raise TargetError(f"{label}: expected a name like <session id>.jsonl, got another")
         root = TrustedRoot(path.parent)
         try:
             # A transcript that is not there is a mistyped target, not missing evidence.
@@ -199,10 +219,30 @@ class _TargetReader:
         except CtxauditError:
             pass  # what stands in its place is the audit's to tell
         part = self._add_part(AuditPart(transcripts=root))
+        session_id = path.name.removesuffix(TRANSCRIPT_ENDING)
+        if self._request.as_format == NATIVE and (
+            session_id == path.name or not is_name(session_id)
+        ):
+            raise TargetError(f"{label}: expected a name like <session id>.jsonl, got another")
         asked = WholeTranscript(session_id, label)
-        if is_allowed(part, asked, tenant=self._request.tenant) and is_ledger(root, path.name):
+        if (
+            is_name(session_id)
+            and is_allowed(part, asked, tenant=self._request.tenant)
+            and is_ledger(root, path.name)
+        ):
             raise _not_a_session(label)
-        part.whole.append(asked)
+        folder = label.rpartition("/")[0]
+        part.trees.append(
+            TranscriptTree(
+                root,
+                (Candidate((path.name,), has_hash=has_content_hash(root)),),
+                f"{folder}/" if folder else "",
+                as_format=self._request.as_format,
+                is_named=True,
+                expected_hash=self._request.expected_hash,
+                label=label,
+            )
+        )
 
     def _read_state(self, path: PurePath, label: str, data: bytes) -> None:
         try:
@@ -283,6 +323,15 @@ class _TargetReader:
 
 def _root(path: str | None) -> TrustedRoot | None:
     return None if path is None else TrustedRoot(path)
+
+
+def _is_known_transcript(path: PurePath) -> bool:
+    """Say whether a file that was named is of a known format of transcripts, by its content."""
+    try:
+        with TrustedRoot(path.parent) as root, root.open_file(path.name) as file:
+            return find_format(read_head(file, path.name)) is not None
+    except CtxauditError:
+        return False  # it is read in another way, which tells what is wrong with it
 
 
 def _is_pointer(text: str) -> bool:

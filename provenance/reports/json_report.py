@@ -46,6 +46,8 @@ def write_json(report: AuditReport, *, version: str) -> Iterator[str]:
     yield from _lines("findings", (finding.to_dict() for finding in report.findings))
     yield ",\n"
     yield from _lines("transcripts", (one.to_dict() for one in report.transcripts))
+    yield ",\n"
+    yield from _lines("references", (one.to_dict() for one in report.references))
     yield "\n}\n"
 
 

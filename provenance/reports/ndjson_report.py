@@ -3,7 +3,8 @@ r"""Newline-delimited JSON: a line a result, in the order they come.
 Guarantees: a line that has `pointer` is a result and has the keys of `results` in the JSON report.
 What no result can say comes after them, and only where there is something to say: a line
 `{"finding": ...}` for each warning and error, a line `{"transcript": ...}` for each transcript that
-was checked whole, and `{"run": ...}` where the run was not whole or its verdict weakened.
+was checked whole, a line `{"reference": ...}` for what its records refer to, and `{"run": ...}`
+where the run was not whole or its verdict weakened.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -35,6 +36,8 @@ def closing_lines(report: AuditReport) -> Iterator[str]:
         yield to_json({"finding": finding.to_dict()}) + "\n"
     for transcript in report.transcripts:
         yield to_json({"transcript": transcript.to_dict()}) + "\n"
+    for reference in report.references:
+        yield to_json({"reference": reference.to_dict()}) + "\n"
     if report.not_checked or report.is_interrupted or report.weakened_by_environment:
         run = {
             "interrupted": report.is_interrupted,

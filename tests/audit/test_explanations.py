@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from provenance.artifacts import LedgerFaultKind
+from provenance.audit._transcript_pages import TRANSCRIPT_PAGES
 from provenance.audit.explanations import (
     Explanation,
     all_explanations,
@@ -25,7 +26,8 @@ def _finding_codes(folder: Path) -> set[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
                 continue
-            if node.func.id not in ("Finding", "Note") or not node.args:
+            name = node.func.id.lstrip("_").lower()
+            if name not in ("finding", "note", "fault", "sourceunreadable") or not node.args:
                 continue
             if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
                 codes.add(node.args[0].value)
@@ -55,6 +57,30 @@ def test_a_page_says_three_things_in_sentences(page: Explanation) -> None:
         assert "  " not in text
         assert text.isascii()
     assert len(page.meaning) < 120
+
+
+@pytest.mark.parametrize("page", all_explanations(), ids=lambda page: page.code)
+def test_a_finding_in_a_transcript_says_what_only_looks_like_it(page: Explanation) -> None:
+    text = page.look_alike
+    assert bool(text) == (page.code in TRANSCRIPT_PAGES)
+    if not text:
+        return
+    assert text[0].isupper()
+    assert text.endswith((".", "`."))
+    assert text.count(". ") == 0, "one sentence"
+    assert "\n" not in text
+    assert "  " not in text
+    assert text.isascii()
+    assert len(text) < 100
+
+
+def test_no_two_findings_have_one_look_alike() -> None:
+    texts = [page.look_alike for page in all_explanations() if page.look_alike]
+    assert len(set(texts)) == len(texts) == len(TRANSCRIPT_PAGES)
+
+
+def test_a_page_may_have_three_texts() -> None:
+    assert Explanation("state", "x", "A.", "B.", "C.").look_alike == ""
 
 
 def test_no_code_has_two_meanings() -> None:

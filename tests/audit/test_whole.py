@@ -33,14 +33,16 @@ def test_a_sound_transcript(tmp_path: Path) -> None:
     data = b"".join(
         [
             _line(1),
-            _line(2, type="function_call"),
-            _line(3, type="function_call_result"),
+            _line(2, type="function_call", name="ls", call_id="c1"),
+            _line(3, type="function_call_result", call_id="c1"),
             _line(4, type="new-thing"),
         ]
     )
     (tmp_path / "s1.jsonl").write_bytes(data)
-    checked, findings = check_whole(AuditPart(transcripts=TrustedRoot(tmp_path)), _ASKED)
-    assert findings == ()
+    whole = check_whole(AuditPart(transcripts=TrustedRoot(tmp_path)), _ASKED)
+    checked, findings = whole.checked, whole.findings
+    assert checked is not None
+    assert [finding.code for finding in findings] == ["unknown_record_type"]
     assert checked.to_dict() == {
         "target": "transcripts/s1.jsonl",
         "format": "native",
@@ -52,39 +54,46 @@ def test_a_sound_transcript(tmp_path: Path) -> None:
         "first_time": "2026-01-01T00:00:01Z",
         "last_time": "2026-01-01T00:00:04Z",
         "sha256": hashlib.sha256(data).hexdigest(),
-        "findings": {},
+        "findings": {"unknown_record_type": 1},
+        "references": {},
     }
 
 
 @pytest.mark.parametrize(
-    ("data", "reason", "line"),
+    ("data", "reason", "line", "codes"),
     [
-        (_line(1) + b"torn", "transcript_invalid_json", 2),
-        (_line(1) + _line(3), "transcript_sequence_mismatch", 2),
-        (_line(1) + b"[]\n", "transcript_record_not_object", 2),
-        (_line(1) + b"\xff\n", "source_not_utf8", 2),
-        (b"\n", "transcript_invalid_json", 1),
+        (_line(1) + b'{"torn', "transcript_invalid_json", 2, ["torn_line"]),
+        (_line(1) + b"torn", "transcript_invalid_json", 2, ["invalid_line"]),
+        (_line(1) + _line(3), "transcript_sequence_mismatch", 2, []),
+        (_line(1) + b"[]\n", "transcript_record_not_object", 2, ["invalid_line"]),
+        (_line(1) + b"\xff\n", "source_not_utf8", 2, ["invalid_line"]),
+        (b"\n", "transcript_invalid_json", 1, ["invalid_line"]),
     ],
 )
 def test_the_first_fault_is_an_error_with_its_place(
-    tmp_path: Path, data: bytes, reason: str, line: int
+    tmp_path: Path, data: bytes, reason: str, line: int, codes: list[str]
 ) -> None:
     (tmp_path / "s1.jsonl").write_bytes(data)
-    checked, findings = check_whole(AuditPart(transcripts=TrustedRoot(tmp_path)), _ASKED)
-    (finding,) = findings
+    whole = check_whole(AuditPart(transcripts=TrustedRoot(tmp_path)), _ASKED)
+    checked, findings = whole.checked, whole.findings
+    assert checked is not None
+    *others, finding = findings
+    assert [other.code for other in others] == codes
     assert (finding.code, finding.severity, finding.target, finding.location.line) == (
         reason,
         Severity.ERROR,
         "transcripts/s1.jsonl",
         line,
     )
-    assert checked.findings == {reason: 1}
-    assert checked.records == line - 1
+    assert checked.findings == {reason: 1} | dict.fromkeys(codes, 1)
+    assert checked.records == (line if not codes else line - 1)
 
 
 def test_what_is_tolerated_is_told_under_the_name_of_the_target(tmp_path: Path) -> None:
     (tmp_path / "s1.jsonl").write_bytes(b'{"content":"x"}\n')
-    checked, findings = check_whole(AuditPart(transcripts=TrustedRoot(tmp_path)), _ASKED)
+    whole = check_whole(AuditPart(transcripts=TrustedRoot(tmp_path)), _ASKED)
+    checked, findings = whole.checked, whole.findings
+    assert checked is not None
     assert {finding.target for finding in findings} == {"transcripts/s1.jsonl"}
     assert not any(finding.severity is Severity.ERROR for finding in findings)
     assert sum(checked.findings.values()) == len(findings) > 0
@@ -99,6 +108,8 @@ def test_a_policy_is_asked_before_the_file_is_opened(
     part = AuditPart(
         transcripts=TrustedRoot(tmp_path), policies=(parse_policy('default = "deny"'),)
     )
-    checked, findings = check_whole(part, _ASKED)
+    whole = check_whole(part, _ASKED)
+    checked, findings = whole.checked, whole.findings
+    assert checked is not None
     assert [finding.code for finding in findings] == ["policy_denied"]
     assert checked.records == 0

@@ -1,0 +1,31 @@
+"""Who hears of an audit while it runs.
+
+Guarantees: nothing here does anything; what hears more overrides it.
+
+Example:
+    >>> Listener().on_plan(3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from provenance.audit_report import AuditedSource, CheckedTranscript
+
+__all__ = ["Listener"]
+
+
+class Listener:
+    """Hears of an audit while it runs; this one does nothing with it."""
+
+    def on_plan(self, total: int) -> None:
+        """Hear how many sources and transcripts there are to check."""
+
+    def on_sources(self, sources: Sequence[AuditedSource]) -> None:
+        """Hear of a batch of results, in the order of their pointers."""
+
+    def on_transcript(self, transcript: CheckedTranscript | None) -> None:
+        """Hear of a transcript that was checked whole; None: of a file that is none."""
+
+    def on_verified(self) -> None:
+        """Hear that the verifying is over; an interrupt from here on would cost the report."""
