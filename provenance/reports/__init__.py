@@ -8,5 +8,14 @@ Example:
 
 from provenance.reports.json_report import REPORT_SCHEMA, write_json
 from provenance.reports.ndjson_report import closing_lines, result_line, write_ndjson
+from provenance.reports.sarif_report import Describe, write_sarif
 
-__all__ = ["REPORT_SCHEMA", "closing_lines", "result_line", "write_json", "write_ndjson"]
+__all__ = [
+    "REPORT_SCHEMA",
+    "Describe",
+    "closing_lines",
+    "result_line",
+    "write_json",
+    "write_ndjson",
+    "write_sarif",
+]

@@ -1,0 +1,298 @@
+r"""The report as SARIF 2.1.0, for code scanning services and for editors that show it.
+
+Guarantees: valid against the published schema, ASCII, one result a line, the same for the same
+report. Each result has a place with a relative URI, however the audited files are named: a name
+that could lead out of what was audited (absolute, `..`) becomes the place of the whole. Messages
+are plain: one line, no hidden characters, no links, no placeholders. Fingerprints hold no line
+number where a record has an id or a place of its own. No text of the evidence, no claim and no
+path of the machine.
+
+Not guaranteed: that a service takes a report of any size; GitHub refuses more than 25,000 results.
+
+Example:
+    >>> from provenance.audit_report import AuditReport
+    >>> import json
+    >>> text = "".join(write_sarif(AuditReport(), version="0", describe=lambda code: None))
+    >>> json.loads(text)["runs"][0]["results"]
+    []
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from provenance.audit_report import AuditedSource, AuditReport
+from provenance.findings import Finding, Severity
+from provenance.reports._encoding import to_json
+from provenance.reports._sarif_text import cut, message_text, one_line, uri_path
+from provenance.resolution import SourceResolutionStatus
+
+__all__ = ["Describe", "write_sarif"]
+
+# Gives what a code means, how it arises and what to do about it; None for a code without a page.
+Describe = Callable[[str], tuple[str, str, str] | None]
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_BASE = "TARGETROOT"
+_FINGERPRINT = "ctxaudit/v1"
+# GitHub refuses a file with more for one result; `places` says how many there are.
+_MOST_LOCATIONS = 1_000
+# The longest well-formed pointer has 475; no other leaves no room for what is wrong with it.
+_POINTER_CHARACTERS = 500
+# Readers keep a line number in 32 bits.
+_LAST_LINE = 2**31 - 1
+# What findings name in place of a file: standard input and an option.
+_NO_FILES = frozenset({"-", "--pointer"})
+
+_is_time = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z"
+).fullmatch
+_cited_line = re.compile(r"line ([1-9][0-9]{0,9})").fullmatch
+
+_SEVERITY_LEVELS = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFO: "note",
+}
+_LEVEL_ORDER = ("note", "warning", "error")
+
+
+class _Result(NamedTuple):
+    """One result, before it is known which number its rule has.
+
+    Attributes:
+        rule: id of the rule.
+        level: `error`, `warning` or `note`.
+        message: one plain line.
+        locations: at least one.
+        alike: what the fingerprint is taken of.
+        properties: what SARIF has no field for.
+    """
+
+    rule: str
+    level: str
+    message: str
+    locations: list[dict[str, object]]
+    alike: list[object]
+    properties: dict[str, object]
+
+
+def write_sarif(
+    report: AuditReport, *, version: str, describe: Describe, folder: str = ""
+) -> Iterator[str]:
+    """Write the report piece by piece; the pieces joined are the document.
+
+    Args:
+        report: what was found.
+        version: of the tool that found it.
+        describe: gives the texts of a rule.
+        folder: the target, where a single folder was audited: its label comes before the names of
+            its files, so that a URI starts where the command ran; empty where the names do already.
+    """
+    writer = _Writer(report, describe, folder)
+    rules = writer.rules()
+    driver = {"name": "ctxaudit", "version": version, "rules": list(rules.values())}
+    base = {"description": {"text": "The folder that the targets were named from."}}
+    head: dict[str, object] = {
+        "tool": {"driver": driver},
+        "invocations": [_invocation(report)],
+        "originalUriBaseIds": {_BASE: base},
+        "columnKind": "utf16CodeUnits",
+    }
+    yield f'{{\n  "$schema": {to_json(_SCHEMA)},\n  "version": "2.1.0",\n  "runs": [{{\n'
+    for key, value in head.items():
+        yield f'    "{key}": {to_json(value)},\n'
+    yield '    "results": ['
+    numbers = {rule: number for number, rule in enumerate(rules)}
+    seen: Counter[str] = Counter()
+    separator = "\n      "
+    for result in writer.results():
+        digest = hashlib.sha256(to_json(result.alike).encode("ascii")).hexdigest()
+        seen[digest] += 1
+        entry = {
+            "ruleId": result.rule,
+            "ruleIndex": numbers[result.rule],
+            "level": result.level,
+            "message": {"text": result.message},
+            "locations": result.locations,
+            "partialFingerprints": {_FINGERPRINT: f"{digest}:{seen[digest]}"},
+            "properties": result.properties,
+        }
+        yield separator + to_json(entry)
+        separator = ",\n      "
+    yield ("]" if not seen else "\n    ]") + "\n  }]\n}\n"
+
+
+class _Writer:
+    """Turns what a report says into rules and results."""
+
+    def __init__(self, report: AuditReport, describe: Describe, folder: str) -> None:
+        self._report = report
+        self._describe = describe
+        encoded = uri_path(folder)
+        self._whole = "./" if encoded is None else encoded + "/"
+        self._before = "" if encoded is None else encoded + "/"
+
+    def rules(self) -> dict[str, dict[str, object]]:
+        """Give the rules that the results name, by id, in their order."""
+        levels: dict[str, str] = {}
+        for source in self._report.sources:
+            if _is_reported(source):
+                _raise(levels, _source_rule(source), _source_level(source))
+        for finding in self._report.findings:
+            _raise(levels, _finding_rule(finding), _SEVERITY_LEVELS[finding.severity])
+        return {rule: self._rule(rule, level) for rule, level in sorted(levels.items())}
+
+    def results(self) -> Iterator[_Result]:
+        """Give the results: sources that are not available, then findings."""
+        yield from map(self._of_source, filter(_is_reported, self._report.sources))
+        yield from map(self._of_finding, self._report.findings)
+
+    def _rule(self, rule: str, level: str) -> dict[str, object]:
+        page = self._describe(rule) or ("", "", "")
+        meaning, arises, remedy = (
+            one_line(text) or "There is no page for this code." for text in page
+        )
+        return {
+            "id": rule,
+            "shortDescription": {"text": meaning},
+            "fullDescription": {"text": f"{meaning} {arises}"},
+            "help": {"text": f"How it arises: {arises} What to do: {remedy}"},
+            "defaultConfiguration": {"level": level},
+        }
+
+    def _of_source(self, source: AuditedSource) -> _Result:
+        answer = source.resolution
+        rule = _source_rule(source)
+        state = str(answer.status) if answer.conclusive else "inconclusive"
+        page = self._describe(rule)
+        pointer = cut(answer.pointer, _POINTER_CHARACTERS)
+        parts = [f"{pointer}: {state}.", page[0] if page else f"({rule})"]
+        places = len(source.cited_by)
+        if places > 1:
+            parts.append(f"Cited in {places} places.")
+        locations: list[dict[str, object]] = []
+        for citation in source.cited_by[:_MOST_LOCATIONS]:
+            match = _cited_line(citation.item or "")
+            line = int(match[1]) if match and citation.file not in _NO_FILES else None
+            logical = [] if line or citation.item is None else _logical(citation.item, "item")
+            locations.append(self._location(citation.file, line, logical))
+        file = source.cited_by[0].file if source.cited_by else ""
+        return _Result(
+            rule,
+            _source_level(source),
+            message_text(" ".join(parts)),
+            locations or [self._location("", None, [])],
+            ["source", rule, self._target_of(file), answer.pointer],
+            {
+                "pointer": answer.pointer,
+                "status": str(answer.status),
+                "conclusive": answer.conclusive,
+                "source_type": None if answer.source_type is None else str(answer.source_type),
+                "places": places,
+            },
+        )
+
+    def _of_finding(self, finding: Finding) -> _Result:
+        place = finding.location
+        rule = _finding_rule(finding)
+        if place.native_id is not None:
+            alike: list[object] = ["id", place.native_id]
+        elif place.ordinal is not None:
+            alike = ["ordinal", place.ordinal]
+        elif place.line is not None:
+            alike = ["line", place.line]
+        else:
+            alike = ["message", finding.message]
+        logical: list[dict[str, object]] = []
+        if place.native_id is not None:
+            logical = _logical(place.native_id, "record")
+        elif place.ordinal is not None:
+            logical = _logical(str(place.ordinal), "record")
+        page = self._describe(rule)
+        return _Result(
+            rule,
+            _SEVERITY_LEVELS[finding.severity],
+            message_text(finding.message)
+            or message_text(page[0] if page else "")
+            or message_text(rule),
+            [self._location(finding.target, place.line, logical)],
+            ["finding", rule, finding.target, *alike],
+            {"target": finding.target, "severity": str(finding.severity), **place.to_dict()},
+        )
+
+    def _location(
+        self, name: str, line: int | None, logical: list[dict[str, object]]
+    ) -> dict[str, object]:
+        """Give the place of a name; the whole of what was audited, where it names no file."""
+        encoded = None if name in _NO_FILES else uri_path(name)
+        uri = self._whole if encoded is None else self._before + encoded
+        physical: dict[str, object] = {"artifactLocation": {"uri": uri, "uriBaseId": _BASE}}
+        if encoded is not None and line is not None and 1 <= line <= _LAST_LINE:
+            physical["region"] = {"startLine": line}
+        if encoded is None and name != ".":
+            logical = logical + _logical(name, "target")
+        location: dict[str, object] = {"physicalLocation": physical}
+        if logical:
+            location["logicalLocations"] = logical
+        return location
+
+    def _target_of(self, file: str) -> str:
+        """Give the target that a file belongs to: two of them may cite one pointer."""
+        targets = self._report.targets
+        if len(targets) < 2:
+            return ""
+        held = (name for name in targets if file == name or file.startswith(name + "/"))
+        return max(held, key=len, default="")
+
+
+def _is_reported(source: AuditedSource) -> bool:
+    answer = source.resolution
+    return answer.status is not SourceResolutionStatus.AVAILABLE or not answer.conclusive
+
+
+def _source_rule(source: AuditedSource) -> str:
+    return one_line(source.resolution.reason or "") or str(source.resolution.status)
+
+
+def _finding_rule(finding: Finding) -> str:
+    return one_line(finding.code) or "finding"
+
+
+def _source_level(source: AuditedSource) -> str:
+    answer = source.resolution
+    is_unclear = not answer.conclusive or answer.status is SourceResolutionStatus.UNSUPPORTED
+    return "warning" if is_unclear else "error"
+
+
+def _raise(levels: dict[str, str], rule: str, level: str) -> None:
+    """Keep the highest level of a rule's results as the rule's own."""
+    levels[rule] = max(levels.get(rule, level), level, key=_LEVEL_ORDER.index)
+
+
+def _invocation(report: AuditReport) -> dict[str, object]:
+    invocation: dict[str, object] = {"executionSuccessful": not report.is_interrupted}
+    times = {"startTimeUtc": report.started_at, "endTimeUtc": report.finished_at}
+    invocation |= {key: time for key, time in times.items() if _is_time(time)}
+    if report.is_interrupted:
+        text = f"The run was interrupted: {report.not_checked} sources were not checked."
+        notification = {"level": "error", "message": {"text": text}}
+        invocation["toolExecutionNotifications"] = [notification]
+    invocation["properties"] = {
+        "targets": list(report.targets),
+        "summary": report.summary.to_dict(),
+        "interrupted": report.is_interrupted,
+        "weakened_by_environment": list(report.weakened_by_environment),
+    }
+    return invocation
+
+
+def _logical(name: str, kind: str) -> list[dict[str, object]]:
+    shown = one_line(name)
+    return [{"name": shown, "kind": kind}] if shown else []
