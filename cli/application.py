@@ -6,54 +6,35 @@ error and a documented exit code, never a traceback (unless `CTXAUDIT_DEBUG` ask
 
 Example:
     >>> app.list_commands(click.Context(app))
-    ['explain', 'render', 'schema', 'show', 'spill', 'verify']
+    ['cite', 'explain', 'render', 'schema', 'show', 'spill', 'transcript', 'verify']
 """
 
 from __future__ import annotations
 
 import os
-from importlib import import_module
 
 import click
 
 from .exit_codes import ExitCode
 from .interrupts import Interrupts
-from .options import HelpfulGroup, examples, interrupts_of, manner_options
+from .lazy import LazyGroup
+from .options import examples, interrupts_of, manner_options
 from .streams import OutputFailed, prepare, settle, talk, write_text
 
 __all__ = ["app", "run"]
 
 # name: (module below this package, what the list of commands says)
 _COMMANDS = {
+    "cite": (".commands.cite", "Print pointers to the records of transcripts that hold a text."),
     "explain": (".commands.explain", "What a reason, finding or exit code means, and what to do."),
     "render": (".commands.render", "Print a durable state as the model will see it."),
     "schema": (".commands.schema", "Print a JSON Schema."),
     "show": (".commands.show", "Print the evidence behind one pointer, if it verifies."),
     "spill": (".commands.spill", "Store a file or standard input, print its pointer."),
+    "transcript": (".commands.transcript", "Check, append to and repair transcripts."),
     "verify": (".commands.verify", "Check that cited evidence exists, unaltered and readable."),
 }
 _COMPLETION = "_CTXAUDIT_COMPLETE"
-
-
-class _LazyGroup(HelpfulGroup):
-    """A group whose commands are loaded one by one, when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = _COMMANDS.get(cmd_name)
-        if entry is None:
-            return None
-        with interrupts_of(ctx).held_back():
-            command = import_module(entry[0], __package__).command
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{cmd_name}: expected a click command")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, _COMMANDS[name][1]) for name in sorted(_COMMANDS)])
 
 
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001
@@ -65,7 +46,8 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
 
 
 @click.group(
-    cls=_LazyGroup,
+    cls=LazyGroup,
+    entries=_COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=examples(

@@ -24,7 +24,7 @@ from provenance.errors import CtxauditError
 from provenance.fs import atomic_write
 from provenance.limits import DEFAULT_LIMITS
 from provenance.policy import Policy
-from provenance.reports import closing_lines, result_line, write_json, write_ndjson
+from provenance.reports import closing_lines, result_line, write_json, write_ndjson, write_sarif
 from provenance.resolution import Strength
 
 from .closing import Asked
@@ -66,6 +66,9 @@ class VerifyOrder:
     scan: bool
     as_format: str | None
     check_all: bool
+    sessions: tuple[str, ...] = ()
+    since: datetime | None = None
+    expected_hash: str | None = None
     jobs: int
     outputs: tuple[Output, ...]
     fail_on: frozenset[str] | None
@@ -177,6 +180,9 @@ def _request(order: VerifyOrder, policy: Policy | None, data: bytes) -> AuditReq
         tenant=order.tenant,
         min_strength=None if order.min_strength is None else Strength(order.min_strength),
         check_all=order.check_all,
+        sessions=order.sessions,
+        since=order.since,
+        expected_hash=order.expected_hash,
         jobs=order.jobs,
     )
 
@@ -228,8 +234,28 @@ def _text(kind: str, report: AuditReport, code: ExitCode, order: VerifyOrder) ->
             yield from write_json(report, version=__version__)
         case "ndjson":
             yield from write_ndjson(report)
+        case "sarif":
+            yield from write_sarif(
+                report, version=__version__, describe=_page, folder=_audited_folder(report, order)
+            )
         case _:
             yield write_plain(view_of(report, code, _asked(order)), quiet=order.manner.quiet)
+
+
+def _page(code: str) -> tuple[str, str, str] | None:
+    from provenance.audit.explanations import find_explanation
+
+    page = find_explanation(code)
+    return None if page is None else (page.meaning, page.arises, page.remedy)
+
+
+def _audited_folder(report: AuditReport, order: VerifyOrder) -> str:
+    """Give the label of the one folder that was audited: the names of its files lack it."""
+    match order.targets:
+        case (target,) if target != STDIN and is_folder(target):
+            return report.targets[0]
+        case _:
+            return ""
 
 
 def _print_boxes(report: AuditReport, code: ExitCode, order: VerifyOrder) -> None:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from provenance.audit import find_explanation
 from provenance.audit_report import AuditReport
-from provenance.findings import Severity
 
+from .console_faults import weights
 from .exit_codes import ExitCode
-from .verdict import code_of, fault_of_finding, verdict_of
+from .verdict import code_of, faults_of_findings, verdict_of
 
 __all__ = ["Asked", "closing_words"]
 
@@ -30,6 +30,18 @@ _NOT_CORRUPT = {
     "evidence_too_weak": "some evidence proves less than --min-strength asks for",
     "state_unreadable": "a state cannot be read, so nobody knows what it rests on",
     "config_invalid": "a home's own ctxaudit.toml is not understood",
+    "reference_corrupt": "what a record says exists elsewhere is not as it says",
+}
+# What the states of sources do not say where records refer to what is not there.
+_REFERENCE = {
+    ExitCode.MISSING: (
+        "reference_missing",
+        "Missing: something that a record says exists elsewhere is not there.",
+    ),
+    ExitCode.DENIED: (
+        "reference_denied",
+        "Denied: something that a record says exists elsewhere may not be read here.",
+    ),
 }
 
 
@@ -70,22 +82,49 @@ def closing_words(report: AuditReport, code: ExitCode, asked: Asked | None = Non
 
 def _sentence(report: AuditReport, code: ExitCode) -> str:
     if code is ExitCode.OK:
-        return _ALL_AVAILABLE if report.sources else _ALL_SOUND
+        return _ok(report)
     if code is ExitCode.CORRUPT:
         return _corrupt(report)
+    if code in _REFERENCE and not _is_any_source(report, code):
+        name, sentence = _REFERENCE[code]
+        if {found for found, weight in faults_of_findings(report) if weight is code} == {name}:
+            return sentence
     page = find_explanation(str(code.value))
     return "" if page is None else page.meaning
 
 
+def _ok(report: AuditReport) -> str:
+    said = [_ALL_AVAILABLE] if report.sources else []
+    if report.transcripts:
+        said.append(_sound(report))
+    return " ".join(said) or _ALL_SOUND
+
+
+def _sound(report: AuditReport) -> str:
+    """Say that nothing is an error, and what a reader might take for one."""
+    sentence = _ALL_SOUND
+    warnings = sum(one.count for one in weights(report) if one.severity == "warning")
+    if warnings:
+        sentence = f"{sentence[:-1]}, with {warnings:,} warning{'s' if warnings > 1 else ''}."
+    counts = report.reference_counts
+    absent = counts.get("missing", 0)
+    if absent:
+        sentence += (
+            f" {absent:,} of {sum(counts.values()):,} references in them lead to what is not "
+            "there, as is normal for such a transcript."
+        )
+    return sentence
+
+
+def _is_any_source(report: AuditReport, code: ExitCode) -> bool:
+    return any(code_of(source.resolution) is code for source in report.sources)
+
+
 def _corrupt(report: AuditReport) -> str:
-    if any(code_of(source.resolution) is ExitCode.CORRUPT for source in report.sources):
+    if _is_any_source(report, ExitCode.CORRUPT):
         return _CORRUPT
     codes = sorted(
-        {
-            finding.code
-            for finding in report.findings
-            if finding.severity is Severity.ERROR and fault_of_finding(finding) is ExitCode.CORRUPT
-        }
+        {found for found, code in faults_of_findings(report) if code is ExitCode.CORRUPT}
     )
     found = [_NOT_CORRUPT[code] for code in codes if code in _NOT_CORRUPT]
     if len(found) < len(codes):

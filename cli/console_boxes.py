@@ -19,24 +19,14 @@ import re
 
 from rich.box import ROUNDED
 from rich.console import Console, Group
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .console_tables import STYLES, print_groups, print_transcripts
 from .console_view import ConsoleView, Row
 
 __all__ = ["print_boxes"]
 
-_STYLES = {
-    "available": "green",
-    "missing": "yellow",
-    "denied": "magenta",
-    "corrupt": "bold red",
-    "unsupported": "cyan",
-    "inconclusive": "blue",
-    "error": "bold red",
-    "warning": "yellow",
-}
 _full_digest = re.compile(r":([0-9a-fA-F]{12})[0-9a-fA-F]{52}$")
 
 
@@ -49,11 +39,19 @@ def print_boxes(view: ConsoleView, console: Console, *, quiet: bool) -> None:
         console.print(f"... and {view.more_available} more that are available", style="dim")
     if view.findings:
         console.print(_findings(view))
+    above = 0
+    if not rows and not quiet and (view.groups or view.transcripts):
+        console.print(Text(view.title, style="bold"))
+    if view.groups:
+        above = print_groups(view.groups, console, quiet=quiet)
     if not quiet:
         _print_explanations(view, console)
+    if view.transcripts is not None:
+        print_transcripts(view.transcripts, console, quiet=quiet, above=above)
     for note in view.notes:
         console.print(Text(note, style="bold yellow"))
-    console.print(Text(view.counts))
+    if view.counts:
+        console.print(Text(view.counts))
     console.print(Text(view.verdict, style="bold"))
 
 
@@ -69,7 +67,7 @@ def _table(title: str, rows: list[Row]) -> Table:
     table.add_column("source, and what was found", overflow="fold", ratio=5)
     table.add_column("what rests on it", overflow="fold", ratio=4)
     for row in rows:
-        style = _STYLES[row.state]
+        style = STYLES[row.state]
         claims: list[Text] = [Text(claim) for claim in row.claims]
         if row.more_claims:
             claims.append(Text(f"... and {row.more_claims} more", style="dim"))
@@ -92,7 +90,7 @@ def _findings(view: ConsoleView) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for finding in view.findings:
-        style = _STYLES.get(finding.severity, "")
+        style = STYLES.get(finding.severity, "")
         table.add_row(Text(finding.severity, style=style), Text(finding.code), Text(finding.text))
     return table
 
@@ -100,10 +98,6 @@ def _findings(view: ConsoleView) -> Table:
 def _print_explanations(view: ConsoleView, console: Console) -> None:
     if view.more_findings:
         console.print(f"{view.more_findings} more findings: see --format json", style="dim")
-    if view.transcripts:
-        console.print(Text("\nTranscripts that were checked whole", style="bold"))
-        for line in view.transcripts:
-            console.print(Padding(Text(line), (0, 0, 0, 2)))
     for title, pairs in (
         ("What the states mean", view.legend),
         ("What to do next (more: ctxaudit explain CODE)", view.advice),
@@ -119,5 +113,5 @@ def _pairs(pairs: tuple[tuple[str, str], ...]) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in pairs:
-        table.add_row(Text(name, style=_STYLES.get(name, "cyan")), Text(text))
+        table.add_row(Text(name, style=STYLES.get(name, "cyan")), Text(text))
     return table

@@ -15,11 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .console_faults import HINT, FaultGroup
+from .console_transcripts import FileRow, TranscriptsView
 from .console_view import ConsoleView, Row
 
 __all__ = ["write_plain"]
 
 _STATE_WIDTH = len("inconclusive")
+_INDENT = " " * (_STATE_WIDTH + 2)
+_NAME_WIDTH = len("unknown types")
 
 
 def write_plain(view: ConsoleView, *, quiet: bool) -> str:
@@ -30,7 +34,8 @@ def write_plain(view: ConsoleView, *, quiet: bool) -> str:
 def _lines(view: ConsoleView, *, quiet: bool) -> Iterator[str]:
     if not quiet:
         yield view.title
-        yield ""
+        if view.rows or view.findings or view.groups or not view.transcripts:
+            yield ""
     rows = [row for row in view.rows if not (quiet and row.state == "available")]
     for row in rows:
         yield from _row_lines(row)
@@ -38,36 +43,75 @@ def _lines(view: ConsoleView, *, quiet: bool) -> Iterator[str]:
         yield f"{'available':{_STATE_WIDTH}}  ... and {view.more_available} more"
     for finding in view.findings:
         yield f"{finding.severity:{_STATE_WIDTH}}  {finding.code}  {finding.text}"
+    for group in view.groups:
+        yield from _group_lines(group, quiet=quiet)
     if not quiet:
+        if view.groups:
+            yield f"{_INDENT}{HINT}"
         yield from _explanations(view)
-    if not quiet and rows:
+    if view.transcripts is not None:
+        yield from _transcript_lines(view.transcripts, quiet=quiet)
+    if not quiet and (rows or view.transcripts is not None or view.groups):
         yield ""
     yield from view.notes
-    yield view.counts
+    if view.counts:
+        yield view.counts
     yield view.verdict
 
 
 def _row_lines(row: Row) -> Iterator[str]:
-    indent = " " * (_STATE_WIDTH + 2)
     yield f"{row.state:{_STATE_WIDTH}}  {row.pointer}"
     strength = f" ({row.strength})" if row.strength else ""
-    yield f"{indent}{row.reason}{strength}: {row.found}"
+    yield f"{_INDENT}{row.reason}{strength}: {row.found}"
     if row.place and row.state != "available":
-        yield f"{indent}look at: {row.place}"
+        yield f"{_INDENT}look at: {row.place}"
     for claim in row.claims:
-        yield f"{indent}rests on it: {claim}"
+        yield f"{_INDENT}rests on it: {claim}"
     if row.more_claims:
-        yield f"{indent}rests on it: ... and {row.more_claims} more"
+        yield f"{_INDENT}rests on it: ... and {row.more_claims} more"
+
+
+def _group_lines(group: FaultGroup, *, quiet: bool) -> Iterator[str]:
+    meaning = f": {group.meaning}" if group.meaning and not quiet else ""
+    yield f"{group.severity:{_STATE_WIDTH}}  {group.code}  {group.count}{meaning}"
+    for place in group.places:
+        message = f": {place.message}" if place.message else ""
+        yield f"{_INDENT}{place.variants()[0]}{message}"
+
+
+def _transcript_lines(view: TranscriptsView, *, quiet: bool) -> Iterator[str]:
+    if view.references and not quiet:
+        yield ""
+        yield "What its records refer to"
+        for reference in view.references:
+            yield f"  {reference.state:{_STATE_WIDTH}}  {reference.place}: {reference.message}"
+        if view.more_references:
+            yield f"  ... and {view.more_references:,} more: see --format json"
+    if view.files and not quiet:
+        yield ""
+        yield view.title
+        for row in view.files:
+            yield f"  {_file_line(row)}"
+        if more := view.more_files(len(view.files)):
+            yield f"  {more}"
+    if not quiet:
+        yield ""
+        yield "All together"
+    for name, value in view.totals:
+        yield f"  {name:{_NAME_WIDTH}}  {value}"
+
+
+def _file_line(row: FileRow) -> str:
+    time = f", {row.first} to {row.last}" if row.first or row.last else ""
+    return (
+        f"{row.name}: {row.format}, {row.sessions}, {row.records}, {row.calls}, {row.results}"
+        f"{time}; faults: {row.faults}"
+    )
 
 
 def _explanations(view: ConsoleView) -> Iterator[str]:
     if view.more_findings:
         yield f"{'info':{_STATE_WIDTH}}  {view.more_findings} more findings: see --format json"
-    if view.transcripts:
-        yield ""
-        yield "Transcripts that were checked whole"
-        for line in view.transcripts:
-            yield f"  {line}"
     if view.legend:
         yield ""
         yield "What the states mean"

@@ -2,7 +2,8 @@
 
 Guarantees: pure. Every text is one line in which nothing steers a terminal, whatever the audited
 files hold. The worst comes first; within a state, sources are sorted by pointer. What is not listed
-is counted.
+is counted. Findings are told one by one while they are few and no transcript was checked whole,
+else by code.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -16,11 +17,13 @@ from collections import Counter
 from dataclasses import dataclass
 
 from provenance.audit import find_explanation
-from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscript, Citation
+from provenance.audit_report import AuditedSource, AuditReport, Citation
 from provenance.findings import Finding, Severity
 from provenance.pointers import SourcePointerError, parse_source_pointer
 
 from .closing import Asked, closing_words
+from .console_faults import FaultGroup, fault_groups
+from .console_transcripts import TranscriptsView, is_tree, transcripts_view
 from .exit_codes import ExitCode
 from .streams import one_line
 
@@ -31,6 +34,7 @@ _ORDER = ("corrupt", "denied", "missing", "unsupported", "inconclusive", "availa
 _LISTED_AVAILABLE = 50
 _LISTED_CLAIMS = 5
 _CLAIM_CHARACTERS = 160
+_LISTED_FINDINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +73,30 @@ class FindingLine:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleView:
-    """A whole report, in words; see the module."""
+    """A whole report, in words; see the module.
+
+    Attributes:
+        title: the command, without machine paths.
+        rows: sources, the worst first.
+        more_available: how many available ones are not among them.
+        findings: errors and warnings one by one; empty where they are grouped.
+        more_findings: how many findings are not among them.
+        groups: errors and warnings by code.
+        transcripts: what was checked whole.
+        legend: states and what they mean.
+        advice: codes of sources and single findings, and what to do.
+        notes: what a reader has to know first.
+        counts: of the sources; empty where transcripts alone were checked.
+        verdict: the last line.
+    """
 
     title: str
     rows: tuple[Row, ...]
     more_available: int
     findings: tuple[FindingLine, ...]
     more_findings: int
-    transcripts: tuple[str, ...]
+    groups: tuple[FaultGroup, ...]
+    transcripts: TranscriptsView | None
     legend: tuple[tuple[str, str], ...]
     advice: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
@@ -97,13 +117,20 @@ def view_of(report: AuditReport, code: ExitCode, asked: Asked | None = None) -> 
     hidden = max(0, available - _LISTED_AVAILABLE)
     states = [state for state in _ORDER if any(row.state == state for row in rows)]
     said = [finding for finding in report.findings if finding.severity is not Severity.INFO]
+    is_grouped = bool(report.transcripts) or len(said) > _LISTED_FINDINGS
+    if is_grouped:
+        groups = fault_groups(report, with_messages=not is_tree(report))
+        said, more = [], 0
+    else:
+        groups, more = (), sum(report.finding_counts.values()) - len(said)
     return ConsoleView(
         title=" ".join(["ctxaudit verify", *map(one_line, report.targets)]),
         rows=tuple(rows[: len(rows) - hidden]),
         more_available=hidden,
         findings=tuple(_finding_line(finding) for finding in said),
-        more_findings=sum(report.finding_counts.values()) - len(said),
-        transcripts=tuple(_transcript_line(one) for one in report.transcripts),
+        more_findings=more,
+        groups=groups,
+        transcripts=transcripts_view(report) if report.transcripts else None,
         legend=tuple((state, _meaning(state)) for state in states),
         advice=_advice(rows, said),
         notes=_notes(report),
@@ -171,14 +198,6 @@ def _finding_line(finding: Finding) -> FindingLine:
     )
 
 
-def _transcript_line(transcript: CheckedTranscript) -> str:
-    found = ", ".join(f"{count} {code}" for code, count in sorted(transcript.findings.items()))
-    return (
-        f"{one_line(transcript.target)}: {transcript.records} records, "
-        f"{transcript.calls} calls, {transcript.call_results} results; {found or 'no findings'}"
-    )
-
-
 def _advice(rows: list[Row], findings: list[Finding]) -> tuple[tuple[str, str], ...]:
     """Say what to do, once for each reason and finding that is no good news."""
     codes = [row.reason for row in rows if row.state != "available"]
@@ -191,6 +210,10 @@ def _notes(report: AuditReport) -> tuple[str, ...]:
     notes = []
     if report.is_interrupted:
         notes.append("Interrupted: what was not checked is counted as that.")
+    if report.transcripts_not_checked:
+        notes.append(
+            f"Files that may be transcripts, not looked at: {report.transcripts_not_checked}."
+        )
     if report.weakened_by_environment:
         names = ", ".join(report.weakened_by_environment)
         notes.append(f"Set by the environment, and weakens the verdict: {names}")
@@ -199,6 +222,8 @@ def _notes(report: AuditReport) -> tuple[str, ...]:
 
 def _counts(report: AuditReport, *, check_all: bool) -> str:
     summary = report.summary
+    if report.transcripts and not (summary.total or summary.uncited):
+        return ""  # nothing was cited; the transcripts have their own numbers
     numbers = Counter(
         corrupt=summary.corrupt,
         denied=summary.denied,

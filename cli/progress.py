@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Progress"]
 
 _SHOWN_AFTER_SECONDS = 1.0
+# Drawing costs more than checking a small file; an eye sees no more than this.
+_SECONDS_BETWEEN = 0.1
 
 
 class Progress:
@@ -32,6 +34,7 @@ class Progress:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._started = clock()
+        self._drawn: float | None = None
         self._total = 0
         self._done = 0
         self._bar: Bar | None = None
@@ -51,10 +54,14 @@ class Progress:
     def advance(self, count: int) -> None:
         """Note that `count` more are done."""
         self._done += count
-        if self._bar is None:
-            if self._clock() - self._started < _SHOWN_AFTER_SECONDS:
-                return
+        now = self._clock()
+        if now - self._started < _SHOWN_AFTER_SECONDS:
+            return
+        if self._drawn is None:
             self._show()
+        elif now - self._drawn < _SECONDS_BETWEEN and self._done < self._total:
+            return
+        self._drawn = now
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=self._done)
             self._bar.refresh()
@@ -66,9 +73,18 @@ class Progress:
 
     def _show(self) -> None:
         from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        bar = Bar(console=Console(stderr=True), auto_refresh=False, transient=True)
+        bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(" of "),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            auto_refresh=False,
+            transient=True,
+        )
         self._task = bar.add_task("verifying", total=self._total)
         bar.start()
         self._bar = bar

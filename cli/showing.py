@@ -29,7 +29,7 @@ from provenance.pointers import (
 )
 from provenance.policy import Verdict
 from provenance.resolution import SourceResolution, SourceResolutionStatus, resolution_for
-from provenance.transcripts import read_event_bytes
+from provenance.transcripts import is_native, read_event_bytes, read_foreign_record
 
 from .exit_codes import ExitCode
 from .operator_files import note_absent_folder, read_policy
@@ -118,7 +118,7 @@ def _part(order: ShowOrder, request: AuditRequest) -> AuditPart:
 def _resolve(part: AuditPart, order: ShowOrder) -> SourceResolution:
     # A record fits into its limit, so that all lines of an event are in its excerpt.
     whole = order.lines is not None and order.pointer.startswith("transcript:")
-    characters = part.limits.max_record_bytes if whole else _EXCERPT_CHARACTERS
+    characters = part.limits.max_foreign_record_bytes if whole else _EXCERPT_CHARACTERS
     with PartVerifier(part, tenant=order.tenant, max_excerpt_chars=characters) as verifier:
         (resolution,) = verifier.verify([order.pointer])
     if part.transcripts is None and part.artifacts is None:
@@ -142,9 +142,12 @@ def _refuse(resolution: SourceResolution) -> ExitCode:
 
 def _raw(part: AuditPart, pointer: SourcePointer) -> Iterator[bytes]:
     if pointer.sequence is not None and part.transcripts is not None:
-        yield read_event_bytes(
-            part.transcripts, pointer.session_id, pointer.sequence, limits=part.limits
+        read = (
+            read_event_bytes
+            if is_native(part.transcripts, pointer.session_id)
+            else read_foreign_record
         )
+        yield read(part.transcripts, pointer.session_id, pointer.sequence, limits=part.limits)
     elif part.artifacts is not None:
         with ArtifactStore(part.artifacts, limits=part.limits) as store:
             yield from store.iterate(pointer)
@@ -156,6 +159,8 @@ def _shown(
     yield f"pointer   {one_line(resolution.pointer)}\n"
     yield f"status    {resolution.status} ({resolution.strength})\n"
     yield f"sha256    {resolution.evidence_sha256}\n"
+    if resolution.native_id is not None:
+        yield f"native id {one_line(resolution.native_id)}\n"
     excerpt = resolution.excerpt or ""
     if order.lines is None:
         cut = len(excerpt) >= _EXCERPT_CHARACTERS

@@ -1,8 +1,9 @@
 """From a report to the exit code of `verify` (spec 05).
 
 Guarantees: pure. A finding of severity error counts like the state that its code belongs to, else
-as corrupt. A run that verified nothing is never a success. What `--fail-on` leaves out does not
-count; it cannot make "nothing was verified" or an interrupt a success.
+as corrupt. A code that was counted and of which nothing is listed counts like an error: it may be
+one. A run that verified nothing is never a success. What `--fail-on` leaves out does not count; it
+cannot make "nothing was verified" or an interrupt a success.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from provenance.audit_report import AuditReport
-from provenance.findings import Finding, Severity
+from provenance.findings import Severity
 from provenance.resolution import (
     INCONCLUSIVE_REASONS,
     REASON_STATUS,
@@ -26,7 +27,14 @@ from provenance.resolution import (
 
 from .exit_codes import ExitCode, worst
 
-__all__ = ["COUNTABLE", "code_of", "fault_of_finding", "verdict_of"]
+__all__ = [
+    "COUNTABLE",
+    "code_of",
+    "fault_of_code",
+    "faults_of_findings",
+    "is_unchecked",
+    "verdict_of",
+]
 
 _BY_STATE = {
     SourceResolutionStatus.AVAILABLE: ExitCode.OK,
@@ -45,7 +53,28 @@ COUNTABLE = {
     "inconclusive": frozenset({ExitCode.INCONCLUSIVE}),
 }
 # Errors that say that something could not be looked at, not that it is wrong.
-_UNCHECKED = frozenset({"unaddressable_file", "ledger_not_transcript"})
+_UNCHECKED = frozenset(
+    {
+        "container_over_limit",
+        "container_unsupported",
+        "ledger_not_transcript",
+        "record_over_limit",
+        "reference_not_checked",
+        "unaddressable_file",
+        "unknown_format",
+    }
+)
+# What a record says exists elsewhere has the states of a source. That nothing here can look for it
+# is no fault of the transcript.
+_OF_REFERENCE = {
+    "reference_corrupt": ExitCode.CORRUPT,
+    "reference_denied": ExitCode.DENIED,
+    "reference_missing": ExitCode.MISSING,
+    "reference_unsupported": ExitCode.OK,
+}
+# Counts as a warning, too: where too many references wait for their records, one of those that
+# were dropped may lead to nothing, and nobody knows.
+_COUNTS_AS_WARNING = "reference_not_checked"
 
 
 def verdict_of(
@@ -75,9 +104,24 @@ def verdict_of(
 def _faults(report: AuditReport) -> Iterator[ExitCode]:
     for source in report.sources:
         yield code_of(source.resolution)
+    for _, code in faults_of_findings(report):
+        yield code
+
+
+def faults_of_findings(report: AuditReport) -> Iterator[tuple[str, ExitCode]]:
+    """Give what counts among the findings, by the code of the finding, once or more.
+
+    Not all findings are listed, but the first errors of each code are.
+    """
     for finding in report.findings:
-        if finding.severity is Severity.ERROR:
-            yield fault_of_finding(finding)
+        if finding.severity is Severity.ERROR or (
+            finding.severity is Severity.WARNING and finding.code == _COUNTS_AS_WARNING
+        ):
+            yield finding.code, fault_of_code(finding.code)
+    listed = {finding.code for finding in report.findings}
+    for code, count in report.finding_counts.items():
+        if count and code not in listed:
+            yield code, fault_of_code(code)
 
 
 def code_of(resolution: SourceResolution) -> ExitCode:
@@ -85,16 +129,23 @@ def code_of(resolution: SourceResolution) -> ExitCode:
     return _BY_STATE[resolution.status] if resolution.conclusive else ExitCode.INCONCLUSIVE
 
 
-def fault_of_finding(finding: Finding) -> ExitCode:
-    """Give the exit code that a finding of severity error counts as."""
-    if finding.code in _UNCHECKED:
+def fault_of_code(code: str) -> ExitCode:
+    """Give the exit code that a finding of this code and severity error counts as."""
+    if code in _UNCHECKED:
         return ExitCode.INCONCLUSIVE
-    if finding.code not in REASON_STATUS:
+    if code in _OF_REFERENCE:
+        return _OF_REFERENCE[code]
+    if code not in REASON_STATUS:
         return ExitCode.CORRUPT
-    reason = Reason(finding.code)
+    reason = Reason(code)
     if reason in INCONCLUSIVE_REASONS:
         return ExitCode.INCONCLUSIVE
     return _BY_STATE[REASON_STATUS[reason]]
+
+
+def is_unchecked(code: str) -> bool:
+    """Say whether a finding of this code says that something could not be looked at."""
+    return fault_of_code(code) is ExitCode.INCONCLUSIVE
 
 
 def _is_anything_verified(report: AuditReport) -> bool:

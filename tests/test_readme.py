@@ -65,8 +65,8 @@ def _help(*command: str) -> str:
     return done.output
 
 
-def _commands() -> list[str]:
-    listing = _help().partition("Commands:\n")[2]
+def _commands(*group: str) -> list[str]:
+    listing = _help(*group).partition("Commands:\n")[2]
     return re.findall(r"^  ([a-z]+) ", listing, re.MULTILINE)
 
 
@@ -92,6 +92,11 @@ def test_each_use_of_the_command_is_one_it_has(page: str) -> None:
         else:
             assert command in commands, f"{page}: ctxaudit {command}"
             known = _options(command) | _options()
+            # A command of a group: the word behind it.
+            rest = words[words.index(command) + 1 :]
+            inner = next((word for word in rest if word in _commands(command)), None)
+            if inner is not None:
+                known |= _options(command, inner)
         for word in words:
             option = word.partition("=")[0]
             if option.startswith("-") and option != "-":

@@ -9,12 +9,13 @@ Example:
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import click
 
 from ..options import (
     HelpfulCommand,
     PathName,
-    environment_name,
     examples,
     interrupts_of,
     manner_from,
@@ -22,13 +23,13 @@ from ..options import (
     option,
     roots_options,
 )
-from ..outputs import FORMATS, pair_outputs
+from ..outputs import pair_outputs
+from ..report_options import report_options, weakened_by_environment
+from ..selection import format_option, selection_options
 
 __all__ = ["command"]
 
 _STRENGTHS = ("position", "prefix", "full", "pinned", "sealed")
-_STATES = ("missing", "denied", "corrupt", "unsupported", "inconclusive")
-_MOST_JOBS = 256
 # Options that can turn a failing audit into a passing one.
 _WEAKENING = (
     "fail_on",
@@ -37,21 +38,10 @@ _WEAKENING = (
     "as_tenant",
     "transcript_root",
     "artifact_root",
+    "as_format",
+    "session",
+    "since",
 )
-
-
-def _states(
-    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
-) -> frozenset[str] | None:
-    if not value:
-        return None
-    named = [name for text in value for name in text.split(",")]
-    for name in named:
-        if name not in _STATES:
-            raise click.BadParameter(
-                f"expected some of {','.join(_STATES)}, got {name!r}", ctx, param
-            )
-    return frozenset(named)
 
 
 @click.command(
@@ -59,6 +49,7 @@ def _states(
     epilog=examples(
         "ctxaudit verify sample_state",
         "ctxaudit verify home --format json --output report.json --format console",
+        "ctxaudit verify ~/.claude/projects --since 2026-11-01",
         "ctxaudit verify --pointer transcript:run-1:3 --transcript-root logs",
         "ctxaudit verify --scan notes.md home",
         "cat pointers.txt | ctxaudit verify - home --format ndjson",
@@ -75,46 +66,10 @@ def _states(
     help="Weaker evidence counts as corrupt.",
 )
 @option("--scan", is_flag=True, help="File targets and - are texts: look for pointers in them.")
-@option(
-    "--as",
-    "as_format",
-    type=click.Choice(("native",)),
-    help="File targets are transcripts of this format.",
-)
+@format_option
 @option("--all", "check_all", is_flag=True, help="Check also what no state cites.")
-@option(
-    "--jobs",
-    type=click.IntRange(1, _MOST_JOBS),
-    default=1,
-    show_default=True,
-    help="Processes that verify.",
-)
-@option(
-    "--format",
-    "formats",
-    multiple=True,
-    type=click.Choice(FORMATS),
-    help="Report; repeatable. Default: console.",
-)
-@option(
-    "--output",
-    "outputs",
-    multiple=True,
-    type=PathName(),
-    help="File for the report of the --format at the same place; repeatable; - is stdout.",
-)
-@option(
-    "--fail-on",
-    multiple=True,
-    metavar="STATES",
-    callback=_states,
-    help=f"Only these count for the exit code, with commas: {', '.join(_STATES)}.",
-)
-@option(
-    "--exit-zero",
-    is_flag=True,
-    help="Exit 0 whatever the evidence is like; never for 1, 2, 3 and 130.",
-)
+@selection_options
+@report_options
 @manner_options
 @click.pass_context
 def command(
@@ -130,6 +85,8 @@ def command(
     scan: bool,
     as_format: str | None,
     check_all: bool,
+    session: tuple[str, ...],
+    since: datetime | None,
     jobs: int,
     formats: tuple[str, ...],
     outputs: tuple[str, ...],
@@ -140,10 +97,10 @@ def command(
 ) -> None:
     """Check that cited evidence exists, unaltered and readable.
 
-    TARGET is a state home, a state file, a transcript or a folder of transcripts, a text (with
-    --scan), or - for pointers on standard input, one a line. Pointers that stand in no home (also
-    those of a state file outside one) are looked up below --transcript-root and --artifact-root,
-    or in the one home that is named. A target that is named twice is counted once.
+    TARGET is a state home, a state file, a transcript or a tree of transcripts of any known format,
+    a text (with --scan), or - for pointers on standard input, one a line. Pointers that stand in
+    no home (also those of a state file outside one) are looked up below --transcript-root and
+    --artifact-root, or in the one home that is named. A target that is named twice is counted once.
 
     Exit codes: 0 all available, 1 the tool failed, 2 usage, 3 nothing was verified,
     4 inconclusive, 11 unsupported, 12 missing, 13 denied, 14 corrupt, 130 interrupted. The worst
@@ -168,21 +125,13 @@ def command(
         scan=scan,
         as_format=as_format,
         check_all=check_all,
+        sessions=session,
+        since=since,
         jobs=jobs,
         outputs=paired,
         fail_on=fail_on,
         exit_zero=exit_zero,
         manner=manner,
-        weakened_by_environment=_weakened(ctx),
+        weakened_by_environment=weakened_by_environment(ctx, _WEAKENING),
     )
     ctx.exit(carry_out(order, interrupts))
-
-
-def _weakened(ctx: click.Context) -> tuple[str, ...]:
-    """Name the variables that set an option with which evidence can pass that would not."""
-    return tuple(
-        environment_name(name.replace("_", "-"))
-        for name in _WEAKENING
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.ENVIRONMENT
-        and ctx.params[name]
-    )

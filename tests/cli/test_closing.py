@@ -92,3 +92,82 @@ def test_transcripts_alone() -> None:
     assert closing_words(report, verdict_of(report)) == (
         "Exit code 0. Every transcript that was checked is sound."
     )
+
+
+_CHECKED = CheckedTranscript("a.jsonl", "codex", ("s1",), 1, 0, 0)
+_SOUND = "Every transcript that was checked is sound"
+
+
+def _said(*found: tuple[str, Severity], **references: int) -> str:
+    report = AuditReport(
+        transcripts=(_CHECKED,),
+        findings=tuple(Finding(code, severity, "a.jsonl") for code, severity in found),
+        reference_counts=references,
+    )
+    return closing_words(report, verdict_of(report))
+
+
+def test_a_reference_that_leads_to_nothing_is_not_sound() -> None:
+    assert _said(("reference_missing", Severity.ERROR), missing=1) == (
+        "Exit code 12. Missing: something that a record says exists elsewhere is not there."
+    )
+    assert _said(("reference_denied", Severity.ERROR), denied=1) == (
+        "Exit code 13. Denied: something that a record says exists elsewhere may not be read here."
+    )
+    assert _said(("reference_corrupt", Severity.ERROR), corrupt=1) == (
+        "Exit code 14. Counts as corrupt: what a record says exists elsewhere is not as it says."
+    )
+    assert _said(("reference_not_checked", Severity.ERROR), corrupt=1).startswith(
+        "Exit code 4. Inconclusive: "
+    )
+
+
+def test_a_reference_is_not_blamed_for_a_source() -> None:
+    report = AuditReport(
+        sources=(_source(Reason.TRANSCRIPT_MISSING),),
+        transcripts=(_CHECKED,),
+        findings=(Finding("reference_missing", Severity.ERROR, "a.jsonl"),),
+    )
+    assert closing_words(report, verdict_of(report)) == (
+        "Exit code 12. Missing: some evidence is not there."
+    )
+    assert "some evidence is not there" in _said(
+        ("reference_missing", Severity.ERROR), ("transcript_missing", Severity.ERROR)
+    )
+
+
+def test_what_is_normally_absent_is_said_and_is_sound() -> None:
+    said = _said(("reference_missing", Severity.INFO), missing=16, available=4)
+    assert said == (
+        f"Exit code 0. {_SOUND}. 16 of 20 references in them lead to what is not there, as is "
+        "normal for such a transcript."
+    )
+    assert _said(available=4) == f"Exit code 0. {_SOUND}."
+
+
+def test_warnings_are_said_where_nothing_is_an_error() -> None:
+    warning = ("dangling_parent", Severity.WARNING)
+    assert _said(warning) == f"Exit code 0. {_SOUND}, with 1 warning."
+    assert _said(warning, warning) == f"Exit code 0. {_SOUND}, with 2 warnings."
+    assert _said(("branch", Severity.INFO)) == f"Exit code 0. {_SOUND}."
+
+
+def test_sources_and_transcripts() -> None:
+    report = AuditReport(sources=(_GOOD,), transcripts=(_CHECKED,))
+    assert closing_words(report, verdict_of(report)) == f"Exit code 0. {_ALL_AVAILABLE} {_SOUND}."
+
+
+def test_a_softened_code_says_what_the_references_are() -> None:
+    report = AuditReport(
+        transcripts=(_CHECKED,), findings=(Finding("reference_denied", Severity.ERROR, "a"),)
+    )
+    said = closing_words(report, ExitCode.OK, Asked(softened_by=("--exit-zero",)))
+    assert said.startswith("Exit code 0, since --exit-zero was given; without it 13. Denied: ")
+    assert _SOUND not in said
+
+
+def test_an_unlisted_fault_is_told_too() -> None:
+    report = AuditReport(transcripts=(_CHECKED,), finding_counts={"torn_line": 3})
+    assert closing_words(report, verdict_of(report)) == (
+        "Exit code 14. Counts as corrupt: a transcript that was checked whole has a fault."
+    )

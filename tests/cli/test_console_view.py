@@ -7,12 +7,19 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli.console_boxes import print_boxes
 from cli.console_plain import write_plain
 from cli.console_view import view_of
 from cli.exit_codes import ExitCode
 from cli.options import Manner
 from cli.terminal import capture
-from provenance.audit_report import AuditedSource, AuditReport, Citation
+from provenance.audit_report import (
+    AuditedSource,
+    AuditReport,
+    CheckedReference,
+    CheckedTranscript,
+    Citation,
+)
 from provenance.findings import Finding, Location, Severity
 from provenance.resolution import (
     INCONCLUSIVE_REASONS,
@@ -41,7 +48,34 @@ def _source(reason: Reason, pointer: str = "transcript:s1:1", *claims: Citation)
 _REASONS = st.sampled_from(list(Reason))
 
 
-_TEXTS = st.text(max_size=30)
+_TEXTS = st.text(max_size=30) | st.sampled_from(
+    ("\x1b[2J", "a\nb", "\u202etxt", "\x9b1m", "x" * 999)
+)
+_COUNTS = st.dictionaries(_TEXTS, st.integers(0, 9), max_size=3)
+_TRANSCRIPTS = st.builds(
+    CheckedTranscript,
+    _TEXTS,
+    _TEXTS,
+    st.lists(_TEXTS, max_size=2).map(tuple),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    _COUNTS,
+    st.none() | _TEXTS,
+    st.none() | _TEXTS,
+    st.none(),
+    _COUNTS,
+    _COUNTS,
+)
+_REFERENCES = st.builds(
+    CheckedReference,
+    _TEXTS,
+    st.builds(Location, st.integers(1, 9), _TEXTS, st.none() | st.integers(1, 9)),
+    _TEXTS,
+    st.sampled_from(SourceResolutionStatus),
+    st.booleans(),
+    _TEXTS,
+)
 
 
 @given(
@@ -60,22 +94,31 @@ _TEXTS = st.text(max_size=30)
         ),
         max_size=3,
     ),
+    st.lists(_TRANSCRIPTS, max_size=13),
+    st.lists(_REFERENCES, max_size=3),
     st.booleans(),
 )
 def test_no_text_of_an_audited_file_steers_the_terminal(
     sources: list[tuple[Reason, str, list[Citation]]],
     findings: list[Finding],
+    transcripts: list[CheckedTranscript],
+    references: list[CheckedReference],
     quiet: bool,
 ) -> None:
     report = AuditReport(
         targets=("\x1b[31m\n",),
         sources=tuple(_source(reason, text, *cited) for reason, text, cited in sources),
         findings=tuple(findings),
+        transcripts=tuple(transcripts),
+        references=tuple(references),
     )
     view = view_of(report, ExitCode.CORRUPT)
     text = write_plain(view, quiet=quiet)
     assert all(line.isprintable() for line in text.split("\n"))
     assert text.split("\n")[-2].startswith("Exit code 14. ")
+    manner = Manner(boxes=True, color=False, quiet=quiet)
+    drawn = capture(manner, lambda console: print_boxes(view, console, quiet=quiet))
+    assert all(line.isprintable() for line in drawn.split("\n"))
 
 
 def test_long_lists_are_counted_and_the_worst_comes_first() -> None:
@@ -114,8 +157,6 @@ def test_long_lists_are_counted_and_the_worst_comes_first() -> None:
 
 
 def test_boxes_take_no_markup_from_anybody() -> None:
-    from cli.console_boxes import print_boxes
-
     source = _source(
         Reason.TRANSCRIPT_MISSING, "[red]x[/red]:y", Citation("[b]f", ":smile:", None, "[/]")
     )
@@ -129,3 +170,30 @@ def test_boxes_take_no_markup_from_anybody() -> None:
         replace(manner, color=False), lambda console: print_boxes(view, console, quiet=False)
     )
     assert "\x1b" not in plain
+
+
+def _unreadable(count: int) -> AuditReport:
+    finding = Finding("state_unreadable", Severity.ERROR, "states/a.json", message="why")
+    return AuditReport(findings=(finding,) * count, finding_counts={"state_unreadable": count})
+
+
+def test_many_findings_are_told_by_code() -> None:
+    few = view_of(_unreadable(20), ExitCode.CORRUPT)
+    assert (len(few.findings), few.groups) == (20, ())
+    assert [code for code, _ in few.advice] == ["state_unreadable"]
+    many = view_of(_unreadable(21), ExitCode.CORRUPT)
+    assert (many.findings, many.more_findings, len(many.groups)) == ((), 0, 1)
+    assert many.groups[0].places[0].message == "why"
+
+
+def test_sources_are_counted_where_there_may_be_some() -> None:
+    checked = CheckedTranscript("a.jsonl", "codex", ("s1",), 1, 0, 0)
+    alone = AuditReport(transcripts=(checked,))
+    assert view_of(alone, ExitCode.OK).counts == ""
+    for report in (
+        AuditReport(),
+        replace(alone, uncited=1),
+        replace(alone, not_checked=1),
+        replace(alone, sources=(_source(Reason.TRANSCRIPT_MISSING),)),
+    ):
+        assert " sources: " in view_of(report, ExitCode.OK).counts

@@ -37,6 +37,22 @@ def test_every_reason_and_exit_code_is_explained(code: str, call: Callable[..., 
         assert heading in done.out
 
 
+@pytest.mark.parametrize("page", all_explanations(), ids=lambda page: page.code)
+def test_what_only_looks_like_it_stands_at_the_end(page: Any, call: Callable[..., Any]) -> None:
+    done = call("explain", page.code)
+    assert done.code == 0
+    heading = "  Looks like it and is none: "
+    if page.look_alike:
+        assert done.out.endswith(f"\n\n{heading}{page.look_alike}\n")
+    else:
+        assert heading not in done.out
+        assert done.out.endswith(f"{page.remedy}\n")
+
+
+def test_both_sorts_of_pages_were_looked_at() -> None:
+    assert {bool(page.look_alike) for page in all_explanations()} == {True, False}
+
+
 def _words() -> set[str]:
     """Collect the words that stand in reports and that options take."""
     words = {*AuditReport().summary.to_dict(), *map(str, Severity), *map(str, Quiescence)}

@@ -366,16 +366,16 @@ def test_transcripts_alone_are_checked_whole(
     for target in (folder, folder / "s1.jsonl"):
         done = call("verify", target, "--format", "json")
         assert done.code == 14
-        (finding,) = done.report["findings"]
-        assert finding["code"] == "transcript_invalid_json"
-        assert finding["severity"] == "error"
-        assert finding["location"]["line"] == 4
+        assert [
+            (finding["code"], finding["severity"], finding["location"]["line"])
+            for finding in done.report["findings"]
+        ] == [("invalid_line", "error", 4), ("transcript_invalid_json", "error", 4)]
         assert call("verify", target).code == 14
     os.symlink(folder / "s1.jsonl", folder / "s2.jsonl")
     (folder / "s1.jsonl").unlink()
     assert call("verify", folder).code == 13
     (folder / "s2.jsonl").unlink()
-    (folder / "no session.jsonl").write_text("{}")
+    (folder / "no session.jsonl").write_text('{"sequence": 1, "session_id": "no session"}')
     done = call("verify", folder, "--format", "json")
     assert done.code == 4
     assert done.report["findings"][0]["code"] == "unaddressable_file"
@@ -626,7 +626,8 @@ def test_verify_writes_nothing_below_a_target(five: Any, call: Callable[..., Any
         ["--min-strength", "strong"],
         ["--nonsense"],
         ["--policy"],
-        ["--as", "claude-code"],
+        ["--as", "no-format"],
+        ["--since", "yesterday"],
         [""],
         ["--format", "json", "--output", "no-folder/r.json"],
         ["--format", "json", "--output", "."],
