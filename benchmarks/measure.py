@@ -87,7 +87,8 @@ def run_once(contestant: Contestant) -> Sample:
     if contestant.prepare is not None:
         contestant.prepare()
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
-        stdout: IO[bytes] | int = output if contestant.reports else subprocess.DEVNULL
+        is_read = contestant.reports or contestant.reads is not None
+        stdout: IO[bytes] | int = output if is_read else subprocess.DEVNULL
         started = time.perf_counter()
         child = subprocess.Popen(
             contestant.argv,
@@ -112,10 +113,12 @@ def run_once(contestant: Contestant) -> Sample:
             message = f"{contestant.name}: exit code {child.returncode}: {last}"
             raise BenchmarkError(message, details=words)
         cpu = usage.ru_utime + usage.ru_stime
-        if not contestant.reports:
-            return Sample(elapsed, elapsed, cpu, _peak_of_child(usage.ru_maxrss), None)
         output.seek(0)
-        report = json.loads(output.read())
+        printed = output.read()
+    if not contestant.reports:
+        check = None if contestant.reads is None else contestant.reads(printed.decode())
+        return Sample(elapsed, elapsed, cpu, _peak_of_child(usage.ru_maxrss), check)
+    report = json.loads(printed)
     return Sample(
         seconds=float(report["seconds"]),
         process_seconds=elapsed,

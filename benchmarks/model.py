@@ -82,6 +82,7 @@ class Contestant:
         argv: the command; empty where it is absent on this machine.
         absent: why there is no command; None where there is one.
         reports: the command prints one JSON object with its own `seconds`, `check`, `peak_kib`.
+        reads: makes what was computed out of what the command printed; for a foreign program.
         cwd: folder that the command runs in.
         prepare: runs before each turn and is not timed.
     """
@@ -91,6 +92,7 @@ class Contestant:
     argv: tuple[str, ...]
     absent: str | None = None
     reports: bool = False
+    reads: Callable[[str], str] | None = None
     cwd: Path | None = None
     prepare: Callable[[], None] | None = None
 
@@ -130,7 +132,7 @@ class Judgement:
         value: the figure; None where it was not measured.
         low: smallest figure of a round.
         high: largest figure of a round.
-        unit: `x`, `ms` or `MiB`.
+        unit: `x`, `ms`, `MiB` or `bytes`.
         bar: the most that the figure may be.
         source: who set the bar.
         verdict: met, missed or not measured.
@@ -157,6 +159,7 @@ class Row:
         series: the contestants and their samples.
         judgements: the bars.
         notes: what a reader must know to use the figures.
+        data_bytes: how much each contestant reads; None where speed in MB/s says nothing.
     """
 
     name: str
@@ -165,6 +168,12 @@ class Row:
     series: tuple[Series, ...]
     judgements: tuple[Judgement, ...]
     notes: tuple[str, ...] = ()
+    data_bytes: int | None = None
+
+    def speed_of(self, series: Series) -> float | None:
+        """Give what a contestant read in a second, in MB (a million bytes)."""
+        seconds = series.median_seconds()
+        return None if self.data_bytes is None or not seconds else self.data_bytes / seconds / 1e6
 
 
 def paired_ratios(
@@ -184,9 +193,10 @@ def judge_ratio(
     peer: Sequence[Sample | None],
     *,
     bar: float,
+    source: str = SPEC_BAR,
 ) -> Judgement:
     """Compare two contestants by the median of their pair-wise ratios."""
-    return judge_value(label, paired_ratios(ours, peer), unit="x", bar=bar)
+    return judge_value(label, paired_ratios(ours, peer), unit="x", bar=bar, source=source)
 
 
 def judge_difference(

@@ -80,8 +80,9 @@ def _cpu_facts() -> tuple[str, frozenset[str]]:
 def table_of(row: Row) -> str:
     """Lay out one row: its contestants, then its bars."""
     base = next((one for one in row.series if one.contestant.name == row.base), None)
-    lines = ["", f"{row.name}: {row.title}", _HEADER]
-    lines.extend(_contestant_line(one, base) for one in row.series)
+    header = _HEADER if row.data_bytes is None else f"{_HEADER}{'MB/s':>8}"
+    lines = ["", f"{row.name}: {row.title}", header]
+    lines.extend(_contestant_line(one, base, row.speed_of(one)) for one in row.series)
     lines.extend(_judgement_line(one) for one in row.judgements)
     lines.extend(f"  {note}" for note in row.notes)
     return "\n".join(lines)
@@ -90,7 +91,7 @@ def table_of(row: Row) -> str:
 _HEADER = f"  {'':<34} {'median':>10} {'CPU':>10} {'peak':>9} {'ratio':>7}  runs"
 
 
-def _contestant_line(series: Series, base: Series | None) -> str:
+def _contestant_line(series: Series, base: Series | None, speed: float | None) -> str:
     name = series.contestant.name
     if series.contestant.absent is not None:
         return f"  {name:<34} absent: {series.contestant.absent}"
@@ -100,8 +101,9 @@ def _contestant_line(series: Series, base: Series | None) -> str:
         f"  {name:<34} {_seconds(series.median_seconds()):>10}"
         f" {_seconds(series.median_cpu_seconds()):>10}"
         f" {'' if peak is None else f'{peak / 1024:.0f} MiB':>9}"
-        f" {'' if ratio is None else f'{ratio:.2f}':>7}  {len(series.runs)}"
-    )
+        f" {'' if ratio is None else f'{ratio:.2f}':>7}  {len(series.runs):<4}"
+        f"{'' if speed is None else f'{speed:.0f}':>8}"
+    ).rstrip()
 
 
 def _judgement_line(one: Judgement) -> str:
@@ -154,13 +156,14 @@ def _row_json(row: Row) -> dict[str, object]:
         "name": row.name,
         "title": row.title,
         "base": row.base,
-        "contestants": [_series_json(one, base) for one in row.series],
+        "data_bytes": row.data_bytes,
+        "contestants": [_series_json(one, base, row.speed_of(one)) for one in row.series],
         "judgements": [asdict(one) for one in row.judgements],
         "notes": list(row.notes),
     }
 
 
-def _series_json(series: Series, base: Series | None) -> dict[str, object]:
+def _series_json(series: Series, base: Series | None, speed: float | None) -> dict[str, object]:
     return {
         "name": series.contestant.name,
         "role": series.contestant.role,
@@ -169,6 +172,7 @@ def _series_json(series: Series, base: Series | None) -> dict[str, object]:
         "median_cpu_seconds": series.median_cpu_seconds(),
         "peak_kib": series.peak_kib(),
         "ratio_to_base": _ratio(series, base),
+        "mb_per_second": speed,
         "samples": [None if one is None else asdict(one) for one in series.samples],
     }
 

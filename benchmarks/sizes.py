@@ -29,6 +29,11 @@ class Sizes:
         curve_events: transcript lengths on the curve, growing.
         curve_transcript_events: length of the transcript that the pointer curve cites.
         spills: results that are spilled, 100 KB each.
+        tree_files: transcripts of the tree of Claude Code; a multiple of ten.
+        tree_bytes: about their size, together.
+        rollouts: transcripts of the tree of Codex.
+        rollout_bytes: about their size, together.
+        curve_records: lengths of one transcript of Claude Code on the curve, growing.
     """
 
     big_bytes: int
@@ -38,6 +43,11 @@ class Sizes:
     curve_events: tuple[int, ...]
     curve_transcript_events: int
     spills: int
+    tree_files: int
+    tree_bytes: int
+    rollouts: int
+    rollout_bytes: int
+    curve_records: tuple[int, ...]
 
 
 SMALL = Sizes(
@@ -48,6 +58,11 @@ SMALL = Sizes(
     curve_events=(10_000, 100_000, 1_000_000),
     curve_transcript_events=10_000,
     spills=1_000,
+    tree_files=200,
+    tree_bytes=100_000_000,
+    rollouts=40,
+    rollout_bytes=20_000_000,
+    curve_records=(1_000, 10_000, 100_000),
 )
 FULL = Sizes(
     big_bytes=2048 * _MIB,
@@ -57,5 +72,10 @@ FULL = Sizes(
     curve_events=(10_000, 100_000, 1_000_000, 10_000_000),
     curve_transcript_events=100_000,
     spills=10_000,
+    tree_files=10_000,
+    tree_bytes=5_000_000_000,
+    rollouts=1_000,
+    rollout_bytes=500_000_000,
+    curve_records=(10_000, 100_000, 1_000_000),
 )
 SCALES = {"small": SMALL, "full": FULL}

@@ -21,10 +21,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from provenance.audit_report import AuditReport
     from provenance.resolution import SourceResolution
 
 __all__ = ["main"]
@@ -87,6 +89,16 @@ def _parser() -> argparse.ArgumentParser:
     hashing = tasks.add_parser("hash")
     hashing.add_argument("path", type=Path)
     hashing.set_defaults(setup=_hash)
+
+    audit = tasks.add_parser("audit")
+    audit.add_argument("target", type=Path)
+    audit.add_argument("--jobs", type=int, default=1)
+    audit.add_argument("--check", choices=("records", "none"), default="records")
+    audit.set_defaults(setup=_audit)
+
+    parsing = tasks.add_parser("json-lines")
+    parsing.add_argument("root", type=Path)
+    parsing.set_defaults(setup=_json_lines)
 
     loop = tasks.add_parser("artifacts-by-hand")
     loop.add_argument("root", type=Path)
@@ -154,6 +166,40 @@ def _hash(arguments: argparse.Namespace) -> Work:
     def work() -> Callable[[], str | None]:
         hash_file(arguments.path)
         return lambda: "1/1"
+
+    return work
+
+
+def _audit(arguments: argparse.Namespace) -> Work:
+    from provenance.audit import AuditRequest, run_audit
+
+    request = AuditRequest(targets=(str(arguments.target),), jobs=arguments.jobs)
+
+    def work() -> Callable[[], str | None]:
+        report = run_audit(request, clock=lambda: datetime.now(UTC), stopwatch=time.perf_counter)
+        return lambda: _records_of(report, kind=arguments.check)
+
+    return work
+
+
+def _records_of(report: AuditReport, *, kind: str) -> str | None:
+    """Say how many records were checked; all files must be whole, and hashed."""
+    from provenance.findings import Severity
+
+    wrong = next((one for one in report.findings if one.severity is Severity.ERROR), None)
+    if wrong is not None:
+        raise SystemExit(f"audit: {wrong.code}, {wrong.message}")
+    if any(one.sha256 is None for one in report.transcripts):
+        raise SystemExit("audit: expected the digest of each file, got some without")
+    return None if kind == "none" else str(sum(one.records for one in report.transcripts))
+
+
+def _json_lines(arguments: argparse.Namespace) -> Work:
+    from benchmarks.references import count_json_lines
+
+    def work() -> Callable[[], str | None]:
+        count = count_json_lines(arguments.root)
+        return lambda: str(count)
 
     return work
 

@@ -10,7 +10,9 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.__main__ import main
+from benchmarks.agent_trees import (
+    FOLDERS,
+    AgentTree,
+    write_projects,
+    write_records,
+    write_rollouts,
+)
 from benchmarks.datasets import (
     ASCII,
     CHINESE,
@@ -46,6 +55,7 @@ from benchmarks.peers import compiled_floor, program
 from benchmarks.plan import Plan
 from benchmarks.references import (
     check_transcript_strictly,
+    count_json_lines,
     hash_file,
     spill_by_hand,
     verify_artifacts_by_hand,
@@ -54,6 +64,8 @@ from benchmarks.report import SCHEMA, describe_machine, summary_of, table_of, to
 from benchmarks.rows import FAMILIES
 from benchmarks.rows.curves import growth
 from benchmarks.sizes import Sizes
+from provenance.audit import AuditRequest, run_audit
+from provenance.audit_report import AuditReport
 
 TINY = Sizes(
     big_bytes=1 << 20,
@@ -63,15 +75,24 @@ TINY = Sizes(
     curve_events=(10, 20, 40),
     curve_transcript_events=20,
     spills=3,
+    tree_files=20,
+    tree_bytes=200_000,
+    rollouts=4,
+    rollout_bytes=40_000,
+    curve_records=(10, 20, 40),
 )
+
+# What a check may say of files that a test wrote, wherever it runs.
+FACTS_OF_MACHINES = {"foreign_owner", "hard_link"}
 
 ROWS_OF = {
     "startup": {"startup"},
     "small-artifacts": {"small-artifacts"},
     "transcript": {"transcript-last", "transcript-tenth"},
+    "transcript-trees": {"tree-claude-code", "tree-memory", "tree-pointer", "tree-codex"},
     "spilling": {"spilling"},
     "big-artifact": {"big-ascii", "big-chinese", "big-two-jobs", "big-memory"},
-    "curves": {"curve-events", "curve-event-pointers", "curve-artifacts"},
+    "curves": {"curve-events", "curve-event-pointers", "curve-artifacts", "curve-records"},
 }
 
 
@@ -189,6 +210,14 @@ class TestTurns:
         with pytest.raises(BenchmarkError, match="agree"):
             take_turns(turns, rounds=1, warm_rounds=0)
 
+    def test_what_a_program_printed_is_held_against_the_others(self) -> None:
+        counts = python("print('  17 34')", name="A", reads=lambda printed: printed.split()[0])
+        assert run_once(counts).check == "17"
+        assert run_once(python("print(17)")).check is None
+        other = python("""print('{"seconds": 1.0, "check": "18"}')""", name="B", reports=True)
+        with pytest.raises(BenchmarkError, match="agree"):
+            take_turns([counts, other], rounds=1, warm_rounds=0)
+
     def test_what_is_not_installed_is_absent(self) -> None:
         absent = program("nothing", "no-such-program-anywhere", role=Role.PEER)
         assert absent.absent == "no-such-program-anywhere is not installed"
@@ -275,6 +304,94 @@ class TestData:
         assert found == [b"one", b"two"]
 
 
+def files_of(tree: AgentTree) -> list[Path]:
+    return sorted(tree.root.rglob("*.jsonl"))
+
+
+def checked(target: Path) -> AuditReport:
+    request = AuditRequest(targets=(str(target),))
+    return run_audit(request, clock=lambda: datetime.now(UTC), stopwatch=lambda: 0.0)
+
+
+class TestTrees:
+    def test_a_tree_is_what_it_says(self, tmp_path: Path) -> None:
+        tree = write_projects(tmp_path / "p", files=100, size=3_000_000)
+        files = files_of(tree)
+        contents = {file: file.read_bytes() for file in files}
+        assert len(files) == tree.files == 100
+        assert sum(map(len, contents.values())) == tree.size
+        assert 3_000_000 <= tree.size < 4_000_000
+        assert 2_000 < tree.size / tree.records < 3_000
+        assert not all(content.isascii() for content in contents.values())
+        assert any(file.name.startswith("agent-") for file in files)
+        sizes = sorted(map(len, contents.values()))
+        assert sizes[-1] > 10 * sizes[50]
+        assert count_json_lines(tree.root) == tree.records
+
+    def test_the_first_folder_is_a_tenth_with_the_largest_file(self, tmp_path: Path) -> None:
+        tree = write_projects(tmp_path / "p", files=100, size=3_000_000)
+        files = files_of(tree)
+        first = [file for file in files if tree.first_folder in file.parents]
+        assert len(first) * FOLDERS == len(files)
+        assert max(files, key=lambda file: file.stat().st_size) in first
+        for session in tree.first_sessions:
+            content = (tree.first_folder / f"{session.name}.jsonl").read_bytes()
+            assert content.count(b"\n") == session.records
+
+    def test_the_same_sizes_give_the_same_bytes(self, tmp_path: Path) -> None:
+        one, two = (
+            write_projects(tmp_path / name, files=20, size=100_000) for name in ("one", "two")
+        )
+        names = [[file.relative_to(tree.root) for file in files_of(tree)] for tree in (one, two)]
+        assert names[0] == names[1]
+        for first, second in zip(files_of(one), files_of(two), strict=True):
+            assert first.read_bytes() == second.read_bytes()
+
+    def test_ids_stand_once_and_parents_before_their_children(self, tmp_path: Path) -> None:
+        tree = write_projects(tmp_path / "p", files=20, size=1_000_000)
+        seen: set[str] = set()
+        for file in files_of(tree):
+            for line in file.read_bytes().splitlines():
+                record = json.loads(line)
+                if "uuid" not in record:
+                    assert record["type"] == "file-history-snapshot"
+                    continue
+                assert record["uuid"] not in seen
+                assert record["parentUuid"] is None or record["parentUuid"] in seen
+                seen.add(record["uuid"])
+
+    @pytest.mark.parametrize(
+        ("write", "expected"), [(write_projects, "claude-code"), (write_rollouts, "codex")]
+    )
+    def test_a_check_finds_nothing_wrong(
+        self, tmp_path: Path, write: Callable[..., AgentTree], expected: str
+    ) -> None:
+        tree = write(tmp_path / "tree", files=20, size=1_000_000)
+        report = checked(tree.root)
+        assert {one.format for one in report.transcripts} == {expected}
+        assert sum(one.records for one in report.transcripts) == tree.records
+        assert sum(one.calls for one in report.transcripts) > 20
+        assert not any(one.unknown_types for one in report.transcripts)
+        found = {finding.code for finding in report.findings}
+        assert found <= {"split_message", "open_call"} | FACTS_OF_MACHINES
+
+    def test_one_session_has_exactly_so_many_records(self, tmp_path: Path) -> None:
+        (one,) = checked(write_records(tmp_path / "r", records=123)).transcripts
+        assert one.records == 123
+        assert one.format == "claude-code"
+
+    def test_ours_must_find_whole_files(self, tmp_path: Path) -> None:
+        tree = write_projects(tmp_path / "p", files=10, size=50_000)
+        contestant = Contestant(
+            "ours", Role.OURS, python_task("audit", str(tree.root)), reports=True
+        )
+        assert run_once(contestant).check == str(tree.records)
+        file = files_of(tree)[0]
+        file.write_bytes(file.read_bytes()[:-9])
+        with pytest.raises(BenchmarkError, match="torn_line"):
+            run_once(contestant)
+
+
 def test_ours_must_be_available(tmp_path: Path) -> None:
     pointers = write_pointers(tmp_path / "p.txt", ["artifact:s:gone.txt:" + "0" * 64])
     argv = python_task("resolve", "--artifacts", str(tmp_path), "--pointers", str(pointers))
@@ -331,6 +448,24 @@ def test_the_json_holds_ratios_samples_and_verdicts() -> None:
     assert "absent: no-such-program-anywhere" in table_of(row)
     assert "MISSED" in table_of(row)
     assert "bars missed, 1: name (ours / floor)" in summary_of([row])
+
+
+def test_speed_is_shown_where_the_bytes_are_known() -> None:
+    ours = Series(Contestant("ours", Role.OURS, ("x",)), (sample(2.0), sample(4.0)))
+    gone = Series(program("gone", "no-such-program-anywhere"), (None, None))
+    row = Row("name", "title", "ours", (ours, gone), (), data_bytes=300_000_000)
+    assert row.speed_of(ours) == pytest.approx(100.0)
+    assert row.speed_of(gone) is None
+    header, line = table_of(row).splitlines()[2:4]
+    assert header.split()[-1] == "MB/s"
+    assert line.split()[-1] == "100"
+    document = json.loads(
+        json.dumps(to_json([row], machine=describe_machine(), scale="", rounds=2))
+    )
+    (found,) = document["rows"]
+    assert found["data_bytes"] == 300_000_000
+    assert [one["mb_per_second"] for one in found["contestants"]] == [100.0, None]
+    assert "MB/s" not in table_of(replace(row, data_bytes=None))
 
 
 def test_the_command_writes_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from benchmarks.rows import (
     spilling,
     startup,
     transcript,
+    transcript_trees,
 )
 
 __all__ = ["FAMILIES"]
@@ -25,6 +26,7 @@ FAMILIES: Mapping[str, Callable[[Plan], Iterator[Row]]] = MappingProxyType(
         "spilling": spilling.run,
         "small-artifacts": small_artifacts.run,
         "transcript": transcript.run,
+        "transcript-trees": transcript_trees.run,
         "big-artifact": big_artifact.run,
         "curves": curves.run,
     }

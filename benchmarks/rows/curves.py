@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from benchmarks.agent_trees import write_records
 from benchmarks.datasets import (
     TRANSCRIPT_SESSION,
     write_pointers,
@@ -29,13 +30,16 @@ __all__ = ["growth", "run"]
 # n log n as 1.2; the rest is room for a busy machine.
 _GROWTH_BAR = 1.5
 _FLAT_BAR_MIB = 16.0
+# Ids, parents, calls and messages of one transcript are kept: "some hundred bytes" for each.
+_RECORD_BAR_BYTES = 1_000.0
 
 
 def run(plan: Plan) -> Iterator[Row]:
-    """Measure the three curves."""
+    """Measure the four curves."""
     yield _events(plan)
     yield _event_pointers(plan)
     yield _artifact_pointers(plan)
+    yield _foreign_records(plan)
 
 
 def growth(units: Sequence[int], seconds: Sequence[float]) -> float | None:
@@ -128,6 +132,33 @@ def _artifact_pointers(plan: Plan) -> Row:
         None,
         series,
         (_judge_growth(counts, series),),
+    )
+
+
+def _foreign_records(plan: Plan) -> Row:
+    lengths = plan.sizes.curve_records
+    contestants = []
+    with plan.folder("curve-records") as folder:
+        for records in lengths:
+            plan.tell(f"curves: generating a transcript of Claude Code of {records:,} records")
+            path = write_records(folder / f"records-{records}", records=records)
+            argv = python_task("audit", str(path), "--check", "none")
+            contestants.append(Contestant(f"{records:,} records", Role.OURS, argv, reports=True))
+        series = plan.measure(contestants)
+    rise = _peak_rise_mib(series)
+    each = judge_value(
+        "peak memory a record more",
+        () if rise is None else (rise * (1 << 20) / (lengths[-1] - lengths[0]),),
+        unit="bytes",
+        bar=_RECORD_BAR_BYTES,
+        source=OWN_BAR,
+    )
+    return Row(
+        "curve-records",
+        "one transcript of Claude Code of growing length, whole check",
+        None,
+        series,
+        (_judge_growth(lengths, series), each),
     )
 
 
