@@ -118,7 +118,10 @@ class Owners:
             event.sha256 is None for event in events.values()
         )
         if is_in_doubt and not is_native(self.transcripts, session_id):
-            return self._answer_foreign(session_id, wanted, details)
+            found = self._answer_foreign(session_id, wanted)
+            # Where nobody holds the session, what was seen of its own file stays the answer.
+            if not all(found[n].reason is Reason.TRANSCRIPT_MISSING for n in wanted):
+                return [found[sequence] for sequence, _ in details]  # type: ignore[index]
         for finding in verdict.findings:
             self._say(finding)
         outcomes = []
@@ -130,11 +133,9 @@ class Owners:
             )
         return outcomes
 
-    def _answer_foreign(
-        self, session_id: str, wanted: set[int], details: list[Detail]
-    ) -> list[Outcome]:
+    def _answer_foreign(self, session_id: str, wanted: set[int]) -> Mapping[int, Outcome]:
         """Answer for a session that no native transcript of its name holds: another agent's."""
-        found = resolve_records(
+        return resolve_records(
             self._index,
             self.transcripts,
             session_id,
@@ -142,7 +143,6 @@ class Owners:
             limits=self.limits,
             excerpt_chars=self.excerpt_chars,
         )
-        return [found[sequence] for sequence, _ in details]  # type: ignore[index]
 
     def _answer_artifacts(self, session_id: str, details: list[Detail]) -> list[Outcome]:
         self._check_root(self.artifacts, "artifacts")
