@@ -22,7 +22,7 @@ from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.resolution import Outcome, Reason, Strength
 from provenance.transcripts.envelope import ENVELOPE_FIELD_ABSENT
 from provenance.transcripts.foreign import resolve_records
-from provenance.transcripts.locate import SessionIndex, is_native
+from provenance.transcripts.locate import OwnFile, SessionIndex, own_file_of
 from provenance.transcripts.reader import verify_events
 
 __all__ = ["Answer", "Detail", "Outcome", "Owners", "Session"]
@@ -117,10 +117,12 @@ class Owners:
         is_in_doubt = ENVELOPE_FIELD_ABSENT in verdict.finding_counts or any(
             event.sha256 is None for event in events.values()
         )
-        if is_in_doubt and not is_native(self.transcripts, session_id):
+        own = own_file_of(self.transcripts, session_id) if is_in_doubt else OwnFile.NATIVE
+        if own is not OwnFile.NATIVE:
             found = self._answer_foreign(session_id, wanted)
-            # Where nobody holds the session, what was seen of its own file stays the answer.
-            if not all(found[n].reason is Reason.TRANSCRIPT_MISSING for n in wanted):
+            # Where nobody holds the session, what was seen of its own name stays the answer.
+            is_held = any(found[n].reason is not Reason.TRANSCRIPT_MISSING for n in wanted)
+            if own is OwnFile.FOREIGN or is_held:
                 return [found[sequence] for sequence, _ in details]  # type: ignore[index]
         for finding in verdict.findings:
             self._say(finding)

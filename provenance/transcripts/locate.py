@@ -14,6 +14,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import NamedTuple
 
 from provenance.fs.failures import FILE_FAILURES, SourceAbsent
@@ -31,7 +32,7 @@ from provenance.transcripts.sessions import session_name
 from provenance.transcripts.source_check import guarded
 from provenance.transcripts.sources import SourceUnreadable, read_head
 
-__all__ = ["Holder", "SessionIndex", "is_native"]
+__all__ = ["Holder", "OwnFile", "SessionIndex", "is_native", "own_file_of"]
 
 # The first line of a native transcript begins with its arguments or its content; its address and
 # its sequence are never far.
@@ -59,22 +60,35 @@ class _Known(NamedTuple):
     sessions: tuple[str, ...]
 
 
-def is_native(root: TrustedRoot, session_id: str) -> bool:
-    """Say whether the session's own file is there and no other agent's.
+class OwnFile(StrEnum):
+    """What stands under a session's own name, `<session>.jsonl` at the root."""
 
-    Whatever else stands in its place (a link, a folder, damage) is for the strict reader to tell.
+    ABSENT = "absent"
+    NATIVE = "native"
+    FOREIGN = "foreign"
+
+
+def own_file_of(root: TrustedRoot, session_id: str) -> OwnFile:
+    """Say what stands under a session's own name: one of our transcripts, or another agent's.
+
+    Whatever else stands there (a link, a folder, damage) is for the strict reader to tell.
     """
     name = f"{session_id}.jsonl"
     try:
         with root.open_file(name) as file:
             if _NATIVE_MARK in file.read_at(0, _PEEK_BYTES):
-                return True
+                return OwnFile.NATIVE
             found = find_format(read_head(file, name))
     except SourceAbsent:
-        return False
+        return OwnFile.ABSENT
     except (*FILE_FAILURES, SourceUnreadable):
-        return True
-    return found is None or found.name == NATIVE
+        return OwnFile.NATIVE
+    return OwnFile.NATIVE if found is None or found.name == NATIVE else OwnFile.FOREIGN
+
+
+def is_native(root: TrustedRoot, session_id: str) -> bool:
+    """Say whether the session's own file is there and no other agent's."""
+    return own_file_of(root, session_id) is OwnFile.NATIVE
 
 
 class SessionIndex:
