@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from provenance.findings import Finding, Location
 from provenance.resolution import SourceResolution, SourceResolutionStatus
@@ -53,7 +52,7 @@ def pointer_order(pointer: str) -> tuple[str, str]:
 
 
 def _nothing() -> Mapping[str, int]:
-    return MappingProxyType({})
+    return {}  # a plain one: values travel between processes
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,12 @@ from provenance.transcripts.strict_json import NotStrictJson, is_nesting_at_most
 
 __all__ = ["Judged", "judge", "judge_json"]
 
-# So many places where another record may begin are tried; the first one nearly always is it.
-_MOST_BEGINNINGS = 16
+# So many places where another record may begin are tried, and no more text is read for that than
+# so many times the line's own.
+_MOST_BEGINNINGS = 1_000
+_MOST_READINGS = 8
+# More records than this on one line are no accident of a writer, and each of them costs memory.
+_MOST_ON_A_LINE = 1_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BEGINNING = '{"'
 _NOT_UTF8 = "line: expected UTF-8, got another encoding"
@@ -124,7 +128,10 @@ def _judge_damage(
         return Judged(_fault("invalid_line", _NOT_UTF8))
     text, is_cut_character = decoded
     # 1. As many whole records as stand at the beginning.
-    found, end, stop = _collect(text, 0, limits)
+    found, end, stop = _collect(text, _end_of_space(text, 0), limits)
+    if stop is not None and stop.is_over_limit:
+        message = f"line: expected at most {_MOST_ON_A_LINE} records on it, got more"
+        return Judged(_fault("record_over_limit", message), found)
     if stop is None and not is_cut_character:
         if len(found) == 1:
             return Judged(_fault("invalid_line", why), found)
@@ -148,15 +155,10 @@ def _judge_damage(
     if is_cut_character:
         return Judged(_fault("invalid_line", _NOT_UTF8), found)
     # 5. Another one that begins inside it.
-    begin = _find_inside(text, end, stop.end)
+    begin = _find_inside(text, end, stop.end, limits, is_record)
     if begin is None:
         return Judged(_fault("invalid_line", why), found)
-    offset = len(text[:begin].encode())
-    inside = [
-        (offset + start, piece, value)
-        for start, piece, value in _collect(text, begin, limits)[0]
-        if is_record(value)
-    ]
+    inside = [item for item in _collect(text, begin, limits)[0] if is_record(item[2])]
     message = "line: expected one record, got another that begins inside"
     return Judged(_fault("spliced_line", message), (*found, *inside))
 
@@ -167,11 +169,11 @@ def _collect(
     """Take whole records one after the other.
 
     Returns:
-        Those that were found, each with its place in bytes from `place` on; where the next thing
+        Those that were found, each with its place in the bytes of the text; where the next thing
         begins that is none; how far a parser comes there, None at the end of the text.
     """
     found: list[tuple[int, bytes, dict[str, Any]]] = []
-    offset = 0
+    offset = place if text.isascii() else len(text[:place].encode())
     while place < len(text):
         scan = _scan(text, place)
         if not scan.is_whole or not text.startswith("{", place):
@@ -180,6 +182,8 @@ def _collect(
         value = _strict(piece, limits)
         if not isinstance(value, dict):
             return tuple(found), place, scan
+        if len(found) == _MOST_ON_A_LINE:
+            return tuple(found), place, _Scan(place, is_over_limit=True)
         found.append((offset, piece, value))
         following = _end_of_space(text, scan.end)
         offset += len(piece) + (following - scan.end)  # white space is a byte each
@@ -225,6 +229,7 @@ class _Scan(NamedTuple):
     end: int
     is_whole: bool = False
     is_cut_short: bool = False
+    is_over_limit: bool = False
 
 
 _lenient = JSONDecoder(parse_int=len, parse_float=len)
@@ -272,8 +277,15 @@ def _is_at_end(text: str, error: JSONDecodeError) -> bool:
     return text[error.pos - 1 : error.pos].isdecimal() and _is_cut_number(rest) is not None
 
 
-def _find_inside(text: str, start: int, error: int) -> int | None:
+def _find_inside(
+    text: str,
+    start: int,
+    error: int,
+    limits: Limits,
+    is_record: Callable[[dict[str, Any]], bool],
+) -> int | None:
     """Find where another record begins inside one: it is whole there, or cut short at the end."""
+    left = _MOST_READINGS * len(text)
     # Where a string was cut, its closing quote is the first quote of the other record.
     begin = max(start + 1, text.rfind(_BEGINNING, start + 1, error + 1))
     for place in _beginnings(text, begin):
@@ -284,6 +296,13 @@ def _find_inside(text: str, start: int, error: int) -> int | None:
             following = _end_of_space(text, scan.end)
             if following == len(text) or text.startswith(_BEGINNING, following):
                 return place
+            # The rest of the record that it was written into may follow.
+            value = _strict(text[place : scan.end].encode(), limits)
+            if isinstance(value, dict) and is_record(value):
+                return place
+        left -= max(scan.end - place, 1)
+        if left < 0:
+            break
     return None
 
 
@@ -299,14 +318,18 @@ def _beginnings(text: str, place: int) -> Iterator[int]:
 def _beside_nul(
     raw: bytes, limits: Limits, is_record: Callable[[dict[str, Any]], bool]
 ) -> tuple[tuple[int, bytes, dict[str, Any]], ...]:
-    found = []
+    found: list[tuple[int, bytes, dict[str, Any]]] = []
     start = 0
     for end, following in _around_nul(raw):
-        piece = raw[start:end]
-        value = _strict(piece, limits) if piece.startswith(b"{") else None
-        if isinstance(value, dict) and is_record(value):
-            found.append((start, piece, value))
+        try:
+            text = raw[start:end].decode()
+        except UnicodeDecodeError:
+            text = ""
+        whole = _collect(text, _end_of_space(text, 0), limits)[0]
+        found += [(start + at, piece, value) for at, piece, value in whole if is_record(value)]
         start = following
+        if len(found) > _MOST_ON_A_LINE:
+            break
     return tuple(found)
 
 

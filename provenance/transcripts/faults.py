@@ -29,6 +29,7 @@ _MAX_KINDS = 100
 _MAX_KIND_CHARS = 64
 _FURTHER_KINDS = "(further types)"
 _MAX_SESSIONS = 1_000
+_MAX_ID_CHARS = 80
 # What is no time at all would stand in the report as one.
 _begins_as_time = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:?[0-9]{2}|$)").match
 
@@ -281,7 +282,8 @@ class Tally:
                     place,
                     "duplicate_call_id",
                     Severity.ERROR,
-                    "call: expected an id of its own, got that of an earlier call",
+                    f"call {_shown(call_id)}: expected an id of its own, got that of an earlier "
+                    "call",
                 )
             )
         self._callers[call_id] = record.native_id
@@ -292,7 +294,8 @@ class Tally:
                     early.pop(0),
                     "result_before_call",
                     Severity.WARNING,
-                    f"result: expected its call before it, got that in record {record.ordinal}",
+                    f"result of {_shown(call_id)}: expected its call before it, got that in record "
+                    f"{record.ordinal}",
                 )
             )
             return
@@ -310,7 +313,7 @@ class Tally:
         elif call_id not in self._callers:
             self._early.setdefault(call_id, []).append(_place_of(record))
         elif not (record.supersedes and self._callers[call_id] == record.native_id):
-            self._found.append(_second_result(_place_of(record)))
+            self._found.append(_second_result(_place_of(record), call_id))
 
     def _parent_faults(self) -> Iterator[Fault]:
         for places in self._waiting_parents.values():
@@ -335,36 +338,38 @@ class Tally:
         for call_id, places in self._early.items():
             for place in places:
                 if call_id in self._callers:
-                    yield _second_result(place)
+                    yield _second_result(place, call_id)
                 elif self.is_slice and place.ordinal == self._first_with_id:
                     yield _at(
                         place,
                         "slice_orphan_result",
                         Severity.INFO,
-                        "result: its call stands before the first record of the file",
+                        f"result of {_shown(call_id)}: its call stands before the file begins",
                     )
                 else:
                     yield _at(
                         place,
                         "orphan_result",
                         Severity.ERROR,
-                        "result: expected a call of its id, got none in the file",
+                        f"result of {_shown(call_id)}: expected its call in the file, got none",
                     )
-        for places in self._open.values():
+        for call_id, places in self._open.items():
             for place in places:
                 if self._is_interrupted(place):
                     yield _at(
                         place,
                         "interrupted_call",
                         Severity.WARNING,
-                        "call: expected a result, got none, and the conversation goes on",
+                        f"call {_shown(call_id)}: expected a result, got none, and the "
+                        "conversation goes on",
                     )
                 else:
                     yield _at(
                         place,
                         "open_call",
                         Severity.INFO,
-                        "call: expected a result, got the end of the conversation",
+                        f"call {_shown(call_id)}: expected a result, got the end of the "
+                        "conversation",
                     )
 
     def _is_interrupted(self, place: _Place) -> bool:
@@ -387,12 +392,17 @@ def _place_of(record: Record) -> _Place:
     )
 
 
-def _second_result(place: _Place) -> Fault:
+def _shown(call_id: str) -> str:
+    """Give an id as a message can hold it: short, and nothing in it that steers a terminal."""
+    return printable(call_id[:_MAX_ID_CHARS])
+
+
+def _second_result(place: _Place, call_id: str) -> Fault:
     return _at(
         place,
         "duplicate_result",
         Severity.ERROR,
-        "result: expected one for each call, got another for a call that has one",
+        f"result of {_shown(call_id)}: expected one for each call, got another",
     )
 
 

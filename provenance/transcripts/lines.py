@@ -33,6 +33,12 @@ _NO_OPENING = bytes(byte for byte in range(256) if byte not in b"[{\n")
 _decoder = msgspec.json.Decoder(dict[str, Any])
 
 
+# More damaged lines than this in one file: what follows is not read.
+_MOST_DAMAGED = 100_000
+# A block of nothing but so many line ends is one fault.
+_LONG_BLANK = 1_000
+
+
 class Line(NamedTuple):
     """One record of a file of lines.
 
@@ -85,6 +91,7 @@ def read_json_lines(
     line, ordinal = 1, 1
     last: Line | Fault | None = None
     has_end = True
+    damaged = 0
     for block in _blocks(chunks, limits.max_foreign_record_bytes):
         if isinstance(block, _Oversize):
             last = _over_limit(block, line, ordinal, limits)
@@ -92,6 +99,12 @@ def read_json_lines(
             line, ordinal = line + 1, ordinal + (not block.is_nul)
             continue
         data = block.data
+        if len(data) > _LONG_BLANK and not data.strip(b"\n"):
+            # A hole of line ends: one fault for all of them, at the price of one.
+            last, has_end = _blank_run(line, len(data)), True
+            yield last
+            line += len(data)
+            continue
         has_end = data.endswith(b"\n")
         if not has_end:
             data += b"\n"
@@ -113,6 +126,10 @@ def read_json_lines(
                 yield last
                 ordinal += 1
             else:
+                damaged += 1
+                if damaged > _MOST_DAMAGED:
+                    yield _too_damaged(line)
+                    return
                 judged = judge(text, limits=limits, is_record=is_record)
                 for last in _placed(judged, line, ordinal, offset):
                     yield last
@@ -240,6 +257,18 @@ def _placed(judged: Judged, line: int, ordinal: int, offset: int) -> Iterator[Li
     for start, raw, value in judged.found:
         yield Line(ordinal, line, offset + start, raw, value)
         ordinal += 1
+
+
+def _blank_run(line: int, count: int) -> Fault:
+    message = f"line: expected a record, got none on {count} lines"
+    return Fault("invalid_line", Severity.ERROR, message, None, line)
+
+
+def _too_damaged(line: int) -> Fault:
+    message = (
+        f"file: expected at most {_MOST_DAMAGED} damaged lines, got more; the rest is not read"
+    )
+    return Fault("container_over_limit", Severity.ERROR, message, None, line)
 
 
 def _over_limit(block: _Oversize, line: int, ordinal: int, limits: Limits) -> Fault:

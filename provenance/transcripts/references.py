@@ -48,6 +48,7 @@ _BLOCK_BYTES = 256 << 10
 # A file whose length disagrees is decoded to count its characters; a longer one is not.
 _MOST_DECODED = 64 << 20
 _REDACTION = "REDACTED"
+_OUTPUTS = "tool-results"
 _is_drive = re.compile(r"[A-Za-z]:[\\/]").match
 _is_file_problem = (*FILE_FAILURES, UnsafeComponent)
 
@@ -65,7 +66,8 @@ class ResolvedReference(NamedTuple):
         session: of that record.
         member: of that record.
         is_conclusive: False where the check could not come to an end.
-        is_normal: its absence is usual in this format or this file: information, and no fault.
+        is_normal: its absence is usual in this format, so that nothing is said of it.
+        is_slice: it may stand in the part of the log that is not in this file: information.
     """
 
     kind: str
@@ -78,6 +80,7 @@ class ResolvedReference(NamedTuple):
     member: str | None = None
     is_conclusive: bool = True
     is_normal: bool = False
+    is_slice: bool = False
 
     @property
     def code(self) -> str:
@@ -95,7 +98,7 @@ class ResolvedReference(NamedTuple):
         if self.status in (_DENIED, _CORRUPT):
             return Severity.ERROR
         if self.status is _MISSING:
-            return Severity.INFO if self.is_normal else Severity.ERROR
+            return Severity.INFO if self.is_normal or self.is_slice else Severity.ERROR
         return Severity.INFO
 
 
@@ -205,6 +208,13 @@ class ReferenceBook:
                 self._folder_names, session.partition(".agent-")[0], wanted.path, stem=self._stem
             )
         )
+        own = {session.partition(".agent-")[0], self._stem}
+        if names is not None and _is_of_another_session(names, own):
+            return place._replace(
+                status=_DENIED,
+                message=f"{kind}: expected an output of this session, got one of another's folder; "
+                "it was not opened",
+            )
         if names is None or self._root is None:
             return place._replace(
                 status=_DENIED,
@@ -259,6 +269,14 @@ def place_below(
         if anchor is not None and anchor in parts[:-1]:
             return (*folder_names, *parts[parts.index(anchor) :])
     return None
+
+
+def _is_of_another_session(names: Sequence[str], own: Collection[str]) -> bool:
+    """Say whether a path leads into the folder of outputs of a session that is not the own one."""
+    if _OUTPUTS not in names:
+        return False
+    index = names.index(_OUTPUTS)
+    return index > 0 and names[index - 1] not in own
 
 
 def _compare(wanted: OutputFile, file: OpenFile, place: ResolvedReference) -> ResolvedReference:
@@ -331,7 +349,7 @@ def _of_records(
     """Say which of the records and calls that are named are there."""
     covers = _covers(reference, damaged)
     # What a slice left out, and what a format points to elsewhere, is no fault of the file.
-    place = place._replace(is_normal=reference.is_optional or known.is_slice)
+    place = place._replace(is_normal=reference.is_optional, is_slice=known.is_slice)
     if reference.calls:
         present = sum(map(known.has_call, reference.calls))
         return _of_parts(place, "call", present, len(reference.calls), covers)
@@ -349,6 +367,7 @@ def _of_parts(
     every = "present" if wanted == 1 else "all present"
     if present == wanted:
         return place._replace(message=f"{place.kind}: {wanted} {noun}, {every}{then}")
+    then = then.replace("stands for", "it would stand for", 1)
     return place._replace(
         status=_MISSING, message=f"{place.kind}: expected {wanted} {noun}, got {present}{then}"
     )

@@ -24,6 +24,7 @@ from provenance.errors import DataError
 from provenance.fs.directory import Directory
 from provenance.fs.reading import OpenFile
 from provenance.limits import DEFAULT_LIMITS, Limits
+from provenance.transcripts.damage import judge
 
 __all__ = ["HEAD_BYTES", "Head", "Source", "SourceUnreadable", "read_head"]
 
@@ -82,6 +83,11 @@ class FirstObjects:
                 try:
                     value = msgspec.json.decode(line)
                 except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+                    # What is whole on a damaged line tells as much.
+                    judged = judge(line, limits=DEFAULT_LIMITS, is_record=lambda value: True)
+                    self._found += [item[2] for item in judged.found[:_HEAD_RECORDS]]
+                    if judged.found:
+                        return True
                     continue
                 if isinstance(value, dict):
                     self._found.append(value)
@@ -199,7 +205,7 @@ def read_head(file: OpenFile, name: str) -> Head:
     head = _read_head(file, name, HEAD_BYTES)
     if head.is_whole or not name.endswith(_LINES) or b"\n" in head.data:
         return head
-    # A first record that is longer than that (a picture in a prompt): read on to its end.
+    # A first line that is longer than that (a picture in a prompt): read on behind its end.
     return _read_head(file, name, _LONGEST_HEAD_BYTES)
 
 
@@ -210,11 +216,15 @@ def _read_head(file: OpenFile, name: str, most: int) -> Head:
     parts: list[bytes] = []
     left = most + 1  # one more tells that there is more
     is_whole = end == file.size
+    is_long = most > HEAD_BYTES
     try:
         for piece in _unpacked(first, pieces):
             parts.append(piece[:left])
             left -= len(parts[-1])
-            if not left or (most > HEAD_BYTES and b"\n" in piece):
+            if is_long and b"\n" in piece:
+                # The end of the first line; a head's worth behind it is enough.
+                is_long, left = False, min(left, HEAD_BYTES)
+            if left <= 0:
                 is_whole = False
                 break
     except SourceUnreadable as error:
@@ -223,9 +233,6 @@ def _read_head(file: OpenFile, name: str, most: int) -> Head:
             raise
         is_whole = False
     data = b"".join(parts)[:most]
-    if most > HEAD_BYTES:
-        # The line that was looked for, and nothing that was cut.
-        return Head(name=name, data=data[: data.find(b"\n") + 1] or data, is_whole=True)
     return Head(name=name, data=data, is_whole=is_whole)
 
 

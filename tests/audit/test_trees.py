@@ -13,6 +13,7 @@ import pytest
 from provenance.audit import AuditRequest, Listener, run_audit
 from provenance.audit_report import AuditReport
 from provenance.policy import parse_policy
+from provenance.transcripts import TranscriptWriter
 from tests.transcripts.agents import SESSION, agents_database, claude, claude_record, line, uuid
 
 
@@ -53,8 +54,11 @@ def test_two_processes_say_the_same(tree: Path) -> None:
     for number in range(30):
         data = claude(4, session=f"t{number // 2}").replace(b"text 2", b"text %d" % number)
         (tree / f"{number:02}.jsonl").write_bytes(data + (b"{" if number % 7 == 0 else b""))
+    with TranscriptWriter(tree, "native") as writer:
+        writer.append({"type": "message", "n": 1})
     alone, together = _audit(tree), _audit(tree, jobs=2)
     assert alone == together
+    assert "native" in {one.format for one in together.transcripts}
     assert {"conflicting_id", "id_in_two_sessions", "torn_line", "session_in_several_files"} <= set(
         _codes(alone)
     )

@@ -93,7 +93,13 @@ def _said(text: bytes, **how: Any) -> tuple[str | None, list[bytes]]:
         ('{"a":"é{"b":1}'.encode(), "spliced_line", [b'{"b":1}']),
         (b'{"a":{"b":"x{"c":{"d":1}}', "spliced_line", [b'{"c":{"d":1}}']),
         (b'{"a":1}{"b":"x{"c":1}', "spliced_line", [b'{"a":1}', b'{"c":1}']),
-        (b'{"a":"x{"b":1}y', "invalid_line", []),
+        # What follows may be the rest of the record that it was written into.
+        (b'{"a":"x{"b":1}y","c":2}', "spliced_line", [b'{"b":1}']),
+        (b'{"a":"x{"b":1y', "invalid_line", []),
+        # White space does not hide what stands behind it.
+        (b' {"a":1}{"b":1}', "welded_records", [b'{"a":1}', b'{"b":1}']),
+        (b'\0\0{"a":1}{"b":1}', "nul_line", [b'{"a":1}', b'{"b":1}']),
+        (b'\0\0 {"a":1}', "nul_line", [b'{"a":1}']),
         (b'x{"b":1}', "invalid_line", []),
         (b'{"a":"x"y"}', "invalid_line", []),
         # Holes.

@@ -74,6 +74,8 @@ _SPEAKERS = {"user": Speaker.USER, "assistant": Speaker.ASSISTANT}
 # What the records of the conversation have, and those of no other format together.
 _MARKS = ("parentUuid", "isSidechain", "sessionId", "uuid", "leafUuid", "messageId")
 
+# How a record of the conversation begins, also one of which nothing else is left.
+_begins_as_own = re.compile(rb'^\{"parentUuid":(?:null|"[0-9a-f-]{8,36}),?"?', re.MULTILINE).search
 _match_persisted = re.compile(
     r"<persisted-output>\n[^\n]{0,200}?\((?P<amount>[0-9]{1,9}(?:\.[0-9]{1,3})?) ?"
     r"(?P<unit>bytes|B|KB|MB|GB)\)\.? [^\n]{0,80}?: (?P<path>[^\n]{1,4096})"
@@ -133,7 +135,7 @@ class ClaudeCode:
 
     def identify(self, head: Head) -> bool:
         """Say whether one of the first lines is a record as Claude Code writes it."""
-        return any(map(_is_own, head.objects))
+        return any(map(_is_own, head.objects)) or _begins_as_own(head.data) is not None
 
     def records(self, source: Source) -> Iterator[Record | Fault]:
         """Give the records of one file."""
@@ -294,10 +296,9 @@ def _calls_and_results(
             continue
         kind = block.get("type")
         if kind == "tool_use":
-            if (found := text_of(block, "id")) is not None:
-                calls.append(Call(found, text_of(block, "name")))
-        elif kind == "tool_result" and (found := text_of(block, "tool_use_id")) is not None:
-            results.append(CallResult(found))
+            calls.append(Call(text_of(block, "id") or "", text_of(block, "name")))
+        elif kind == "tool_result":
+            results.append(CallResult(text_of(block, "tool_use_id") or ""))
     return tuple(calls), tuple(results)
 
 
