@@ -1,7 +1,8 @@
 """Carries out `ctxaudit transcript append`.
 
 Guarantees: events are read line by line in bounded memory. An interrupt comes between two events,
-never between an event and its pointer.
+never between an event and its pointer. Another agent's log is never added to, even where its last
+line would pass for one of ours.
 
 Example:
     $ ctxaudit transcript append run-1 events.jsonl --home home
@@ -26,6 +27,7 @@ from provenance.transcripts import (
     TranscriptEvent,
     TranscriptWriter,
 )
+from provenance.transcripts.locate import OwnFile, own_file_of
 from provenance.transcripts.strict_json import NotStrictJson, parse_strict
 
 from .exit_codes import ExitCode
@@ -44,6 +46,10 @@ _MOST_NESTING = DEFAULT_LIMITS.max_nesting
 
 class _Refused(Exception):
     """One line of the input is no event."""
+
+
+class _ForeignTranscript(Exception):
+    """What stands under the session's name is another agent's."""
 
 
 class _Failure(NamedTuple):
@@ -78,10 +84,13 @@ def append_events(
     named = None if file in (None, "-") else file
     label = "-" if named is None else label_of(named)
     chunks = stdin_blocks() if named is None else _file(ctx, named)
-    root = _root(home, transcript_root)
+    root = _root(home, transcript_root, create=True)
     number = appended = 0
     try:
         with root, TranscriptWriter(root, session) as writer:
+            with _root(home, transcript_root, create=False) as found:
+                if own_file_of(found, session) is OwnFile.FOREIGN:
+                    raise _ForeignTranscript
             for number, line in enumerate(_lines(chunks), 1):  # noqa: B007 - said below
                 event = _event(line)
                 with interrupts.held_back():
@@ -89,6 +98,12 @@ def append_events(
                     appended += 1
     except SessionIdError as error:
         raise click.UsageError(f"SESSION: {error}", ctx) from None
+    except _ForeignTranscript:
+        talk(
+            f"{ctx.command_path}: {session}.jsonl: expected a transcript of ctxaudit's own or "
+            "none, got another agent's; nothing was written"
+        )
+        return ExitCode.CORRUPT
     except (_Refused, CtxauditError) as error:
         failure = _failure(error)
         after = f"; {appended} events before it were appended" if appended else ""
@@ -100,10 +115,10 @@ def append_events(
     return ExitCode.OK
 
 
-def _root(home: str | None, transcript_root: str | None) -> TrustedRoot:
+def _root(home: str | None, transcript_root: str | None, *, create: bool) -> TrustedRoot:
     if transcript_root is not None:
-        return TrustedRoot(transcript_root, create=True)
-    return TrustedRoot(home or ".", create=True).subroot(_TRANSCRIPTS)
+        return TrustedRoot(transcript_root, create=create)
+    return TrustedRoot(home or ".", create=create).subroot(_TRANSCRIPTS)
 
 
 def _failure(error: Exception) -> _Failure:

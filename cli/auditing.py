@@ -1,7 +1,7 @@
-"""Carries out `ctxaudit verify`: reads what the operator named, audits, writes the reports.
+"""Carries out `verify` and `transcript check`: reads what was named, audits, writes the reports.
 
-Guarantees: a SIGINT ends the verifying and not the report. A report in a file is whole or not
-there. The exit code does not depend on the format.
+Guarantees: no report is written into what is audited. A SIGINT ends the verifying and not the
+report. A report in a file is whole or not there. The exit code does not depend on the format.
 
 Example:
     $ ctxaudit verify home --format ndjson
@@ -22,6 +22,7 @@ from provenance.audit import STDIN, AuditRequest, Listener, TargetError, run_aud
 from provenance.audit_report import AuditedSource, AuditReport
 from provenance.errors import CtxauditError
 from provenance.fs import atomic_write
+from provenance.fs.places import Place, place_of
 from provenance.limits import DEFAULT_LIMITS
 from provenance.policy import Policy
 from provenance.reports import closing_lines, result_line, write_json, write_ndjson, write_sarif
@@ -54,7 +55,7 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyOrder:
-    """The options of one `ctxaudit verify`, as they were given."""
+    """The options of one audit, as they were given; `command` is what the operator called."""
 
     targets: tuple[str, ...]
     pointers: tuple[str, ...]
@@ -75,6 +76,8 @@ class VerifyOrder:
     exit_zero: bool
     manner: Manner
     weakened_by_environment: tuple[str, ...]
+    command: str = "ctxaudit verify"
+    only_transcripts: bool = False
 
 
 def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
@@ -90,7 +93,7 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
         OutputFailed: a report could not be written.
     """
     interrupts.hold()
-    _require_places(order.outputs)
+    _require_places(order.outputs, order.targets)
     policy = read_policy(order.policy)
     order = _without_repetitions(order)
     if not order.manner.quiet:
@@ -127,7 +130,7 @@ def _without_repetitions(order: VerifyOrder) -> VerifyOrder:
     if not order.manner.quiet:
         for target in repeated:
             name = target if target == STDIN else label_of(target)
-            talk(f"ctxaudit verify: {name}: named more than once, counted once")
+            talk(f"{order.command}: {name}: named more than once, counted once")
     return replace(order, targets=targets)
 
 
@@ -174,6 +177,7 @@ def _request(order: VerifyOrder, policy: Policy | None, data: bytes) -> AuditReq
         stdin=data,
         scan=order.scan,
         as_format=order.as_format,
+        only_transcripts=order.only_transcripts,
         transcript_root=order.transcript_root,
         artifact_root=order.artifact_root,
         policy=policy,
@@ -187,8 +191,13 @@ def _request(order: VerifyOrder, policy: Policy | None, data: bytes) -> AuditReq
     )
 
 
-def _require_places(outputs: Sequence[Output]) -> None:
-    """Say now, not after an hour, that there is no folder for a report, or one place for two."""
+def _require_places(outputs: Sequence[Output], targets: Sequence[str]) -> None:
+    """Say now, not after an hour, that a report has no place, or one that it must not have.
+
+    What is audited is never written to: evidence would be lost, and the next audit would find the
+    report.
+    """
+    audited = [target for target in targets if target != STDIN]
     places: set[str] = set()
     for output in outputs:
         if output.path is None:
@@ -197,6 +206,13 @@ def _require_places(outputs: Sequence[Output]) -> None:
         if is_folder(output.path) or not is_folder(parent):
             raise click.UsageError(
                 f"--output: {label_of(output.path)}: expected a file in a folder that exists",
+                click.get_current_context(),
+            )
+        found = place_of(output.path, audited)
+        if found is not Place.OUTSIDE:
+            raise click.UsageError(
+                f"--output: {label_of(output.path)}: expected a place outside the targets, got one "
+                f"{'of' if found is Place.TARGET else 'below'} them",
                 click.get_current_context(),
             )
         place = resolved(output.path)
@@ -270,7 +286,7 @@ def _print_boxes(report: AuditReport, code: ExitCode, order: VerifyOrder) -> Non
 def _asked(order: VerifyOrder) -> Asked:
     softened = [f"--fail-on {','.join(sorted(order.fail_on))}"] if order.fail_on else []
     softened += ["--exit-zero"] if order.exit_zero else []
-    return Asked(softened_by=tuple(softened), check_all=order.check_all)
+    return Asked(softened_by=tuple(softened), check_all=order.check_all, command=order.command)
 
 
 def _pieces(texts: Iterator[str]) -> Iterator[str]:

@@ -24,11 +24,14 @@ from provenance.errors import CtxauditError
 from provenance.fs import SourceAbsent, TrustedRoot
 from provenance.fs.failures import FILE_FAILURES, FileFailure
 from provenance.pointers import is_name
+from provenance.resolution import Reason
 from provenance.transcripts import verify_events
 from provenance.transcripts.adapters.protocol import TranscriptFormat
 from provenance.transcripts.damage import judge_json
 from provenance.transcripts.discovery import Candidate, Opened, open_candidate
+from provenance.transcripts.foreign import resolve_records
 from provenance.transcripts.formats import NATIVE, format_named
+from provenance.transcripts.locate import SessionIndex
 from provenance.transcripts.records import Fault, Record
 from provenance.transcripts.sessions import session_name
 from provenance.transcripts.source_check import guarded, holds_still
@@ -108,6 +111,8 @@ class _Citing:
         # A home may deny, and it keeps its transcripts in a folder of their own.
         self._part = part_below(order.target, AuditRequest()) if named.is_home else AuditPart()
         self._root = self._part.transcripts or named.root
+        self._asked: dict[str, bool] = {}
+        self._index = SessionIndex(self._root, limits=self._part.limits)
 
     def run(self) -> None:
         for candidate in self._named.candidates(self._root, self._unlisted):
@@ -191,11 +196,14 @@ class _Citing:
             return
         limits = self._part.limits
         unfit: set[int] = set()
+        own = {session_name(one) for one in sessions}
 
         def rows() -> Iterator[Row]:
             items = guarded(found.records(source))
             session_of = lambda record: record.session or sessions[0]  # noqa: E731
-            for number, (record, row) in enumerate(self._matches(items, session_of)):
+            matches = self._matches(items, session_of)
+            allowed = (one for one in matches if one[1].session in own or self._may(one[1], target))
+            for number, (record, row) in enumerate(allowed):
                 # As the resolver does: the fast reader lets a key that stands twice pass.
                 if isinstance(judge_json(record.raw, limits=limits), Fault):
                     unfit.add(number)
@@ -206,15 +214,43 @@ class _Citing:
         def judge(batch: list[Row]) -> list[tuple[Row, str | None]]:
             nonlocal seen
             still = holds_still(source)
+            elsewhere = self._led_elsewhere([row for row in batch if not _is_of(row, own)])
             judged: list[tuple[Row, str | None]] = []
             for number, row in enumerate(batch, seen):
-                reason = "transcript_invalid_json" if number in unfit else None
+                reason = "transcript_invalid_json" if number in unfit else elsewhere.get(row)
                 judged.append((row, reason if still else _CHANGED))
             seen += len(batch)
             unfit.clear()
             return judged
 
         self._emit(rows(), judge, target)
+
+    def _may(self, row: Row, target: str) -> bool:
+        """Ask the policies about a session that a log goes on with."""
+        if row.session not in self._asked:
+            self._asked[row.session] = self._may_read(row.session, target)
+        return self._asked[row.session]
+
+    def _led_elsewhere(self, rows: list[Row]) -> dict[Row, str]:
+        """Say which pointers would not lead to their records: a session may have its own log."""
+        reasons: dict[Row, str] = {}
+        for session in dict.fromkeys(row.session for row in rows):
+            held = [row for row in rows if row.session == session]
+            found = resolve_records(
+                self._index,
+                self._root,
+                session,
+                {row.ordinal for row in held},
+                limits=self._part.limits,
+                excerpt_chars=0,
+            )
+            for row in held:
+                outcome = found[row.ordinal]
+                if outcome.sha256 is None:
+                    reasons[row] = str(outcome.reason)
+                elif outcome.sha256 != row.sha256:
+                    reasons[row] = str(Reason.TRANSCRIPT_SESSION_MISMATCH)
+        return reasons
 
     def _matches(
         self, items: Iterator[Record | Fault], session_of: Callable[[Record], str]
@@ -298,3 +334,8 @@ class _Citing:
 
     def _leave_out(self, target: str, why: str) -> None:
         talk(f"{self._ctx.command_path}: {target}: {why}")
+
+
+def _is_of(row: Row, sessions: set[str]) -> bool:
+    """Say whether a record is of one of the sessions, or of a sub-agent of one."""
+    return row.session in sessions or row.session.partition(".agent-")[0] in sessions

@@ -52,10 +52,12 @@ class Asked:
     Attributes:
         softened_by: the options as given with which a fault may not count for the exit code.
         check_all: whether what nothing cites was checked, too.
+        command: what the operator called.
     """
 
     softened_by: tuple[str, ...] = ()
     check_all: bool = False
+    command: str = "ctxaudit verify"
 
 
 def closing_words(report: AuditReport, code: ExitCode, asked: Asked | None = None) -> str:

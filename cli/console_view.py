@@ -112,6 +112,7 @@ def view_of(report: AuditReport, code: ExitCode, asked: Asked | None = None) -> 
         code: the exit code of the run.
         asked: what of the command line the words depend on.
     """
+    asked = asked or Asked()
     rows = sorted((_row(source) for source in report.sources), key=lambda row: _rank(row.state))
     available = sum(row.state == "available" for row in rows)
     hidden = max(0, available - _LISTED_AVAILABLE)
@@ -124,7 +125,7 @@ def view_of(report: AuditReport, code: ExitCode, asked: Asked | None = None) -> 
     else:
         groups, more = (), sum(report.finding_counts.values()) - len(said)
     return ConsoleView(
-        title=" ".join(["ctxaudit verify", *map(one_line, report.targets)]),
+        title=" ".join([asked.command, *map(one_line, report.targets)]),
         rows=tuple(rows[: len(rows) - hidden]),
         more_available=hidden,
         findings=tuple(_finding_line(finding) for finding in said),
@@ -134,7 +135,7 @@ def view_of(report: AuditReport, code: ExitCode, asked: Asked | None = None) -> 
         legend=tuple((state, _meaning(state)) for state in states),
         advice=_advice(rows, said),
         notes=_notes(report),
-        counts=_counts(report, check_all=asked is not None and asked.check_all),
+        counts=_counts(report, check_all=asked.check_all),
         verdict=closing_words(report, code, asked),
     )
 
@@ -233,8 +234,8 @@ def _counts(report: AuditReport, *, check_all: bool) -> str:
         available=summary.available,
     )
     states = ", ".join(f"{numbers[state]} {state}" for state in _ORDER)
+    hint = f" ({'looked at too' if check_all else '--all checks them'})" if summary.uncited else ""
     return (
         f"{summary.total} sources: {states}, {summary.not_checked} not checked. "
-        f"Files that nothing cites: {summary.uncited} "
-        f"({'looked at too' if check_all else '--all checks them'})."
+        f"Files that nothing cites: {summary.uncited}{hint}."
     )

@@ -58,14 +58,15 @@ def report_options(command: _F) -> _F:
         "outputs",
         multiple=True,
         type=PathName(),
-        help="File for the report of the --format at the same place; repeatable; - is stdout.",
+        help="File for the report of the --format at the same place, outside the "
+        "targets; repeatable; - is stdout.",
     )(command)
     command = option(
         "--format",
         "formats",
         multiple=True,
         type=click.Choice(FORMATS),
-        help="Report; repeatable. Default: console.",
+        help="Report; repeatable. Default: console. ndjson: a line a result, then findings.",
     )(command)
     return option(
         "--jobs",

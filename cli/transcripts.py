@@ -89,8 +89,8 @@ def require_transcripts(
     """Refuse targets that `verify` would take for something else than transcripts.
 
     Raises:
-        click.UsageError: one is standard input, a state home or another file; or a hash was given
-            and not exactly one file.
+        click.UsageError: one is standard input or another file; or a hash was given and not exactly
+            one file.
     """
     for target in targets:
         label = label_of(target)
@@ -107,10 +107,6 @@ def require_transcripts(
             if target.endswith(TRANSCRIPT_ENDING):
                 continue  # a transcript that cannot be read is a finding
             raise click.UsageError(f"{label}: {error}", ctx) from None
-        if named.is_home:
-            raise click.UsageError(
-                f"{label}: expected transcripts, got a state home; ctxaudit verify checks one", ctx
-            )
         if not is_known:
             raise click.UsageError(
                 f"{label}: expected a transcript of a known format (or --as), got another file", ctx

@@ -55,6 +55,8 @@ COUNTABLE = {
 # Errors that say that something could not be looked at, not that it is wrong.
 _UNCHECKED = frozenset(
     {
+        "archive_member_over_limit",
+        "archive_member_unsupported",
         "container_over_limit",
         "container_unsupported",
         "ledger_not_transcript",

@@ -43,13 +43,24 @@ class Location:
 @sealed
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing noticed; `message` is one line: field, expected, got."""
+    """One thing noticed.
+
+    Attributes:
+        code: what it is; see `explain`.
+        severity: how much it weighs.
+        target: the file, relative to what was audited.
+        location: where in it.
+        message: one line: field, expected, got.
+        part: which member or session of the target, where it holds several; the message says it
+            too. It tells apart what is at one location of two of them.
+    """
 
     code: str
     severity: Severity
     target: str
     location: Location = field(default_factory=Location)
     message: str = ""
+    part: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Give the finding as the JSON object of the report (spec 05)."""

@@ -66,7 +66,7 @@ def command(
     recorded_at, session_id, event_id), which is filled in. A pointer is printed for each.
 
     Exit codes: 0 all were appended, 1 the disk refused, 2 an event or the session cannot be used,
-    14 the transcript's end is damaged.
+    14 the transcript's end is damaged, or it is another agent's.
     """
     if home is None and transcript_root is None:
         raise click.UsageError("--home: expected it or --transcript-root, got neither", ctx)

@@ -72,7 +72,7 @@ def command(
     """Check transcripts from the first record to the last, and report every fault in them.
 
     TARGET is a transcript of any known format, or a folder with transcripts of any mix of formats.
-    A state home is for `ctxaudit verify`.
+    In a state home the transcripts alone are checked; `ctxaudit verify` checks what they prove.
 
     Exit codes: those of `ctxaudit verify`; 3 where there is no transcript.
     """
@@ -93,6 +93,7 @@ def command(
         tenant=None,
         min_strength=None,
         scan=False,
+        only_transcripts=True,
         as_format=as_format,
         check_all=False,
         sessions=session,
@@ -103,6 +104,7 @@ def command(
         fail_on=fail_on,
         exit_zero=exit_zero,
         manner=manner,
+        command=ctx.command_path,
         weakened_by_environment=weakened_by_environment(ctx, _WEAKENING),
     )
     ctx.exit(carry_out(order, interrupts))

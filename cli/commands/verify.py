@@ -132,6 +132,7 @@ def command(
         fail_on=fail_on,
         exit_zero=exit_zero,
         manner=manner,
+        command=ctx.command_path,
         weakened_by_environment=weakened_by_environment(ctx, _WEAKENING),
     )
     ctx.exit(carry_out(order, interrupts))

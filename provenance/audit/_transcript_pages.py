@@ -251,9 +251,15 @@ TRANSCRIPT_PAGES: dict[str, Page] = {
     ),
     "unknown_format": (
         "No known format reads this file; it was not checked.",
-        "It is no transcript, or of an agent that this version does not know.",
+        "It is no transcript, or of an agent that is not known; an error where --as named another.",
         "Name its format with --as, if it has one of the known ones.",
         "Records of an unknown type among known ones are of a known format.",
+    ),
+    "other_file": (
+        "A document lies in the tree that is no transcript of a known format; it was not checked.",
+        "Settings and other documents lie beside transcripts, as a rule.",
+        "Nothing; or name its format with --as, if it has one of the known ones.",
+        "A document that is the log of a known agent is checked.",
     ),
     "transcript_left_out": (
         "Transcripts were left out because the command asked for others.",

@@ -16,7 +16,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from provenance.artifacts.verify import ARTIFACT_FOLDER, RESERVED_SESSIONS
 from provenance.audit.home_config import (
@@ -36,7 +36,7 @@ from provenance.fs import Entry, SourceAbsent, TrustedRoot, is_temporary_name, r
 from provenance.pointers import SourcePointerError, is_name, parse_source_pointer
 from provenance.policy import MAX_POLICY_BYTES
 
-__all__ = ["HOME_MARKERS", "HomeReader", "unaddressable"]
+__all__ = ["HOME_MARKERS", "HomeReader", "is_own_transcript", "unaddressable"]
 
 _TRANSCRIPTS = "transcripts"
 _STATES = "states"
@@ -210,6 +210,11 @@ class HomeReader:
                 )
             )
             return ()
+
+
+def is_own_transcript(names: Sequence[str]) -> bool:
+    """Say whether a home keeps its own transcript here: it is checked where something cites it."""
+    return len(names) == 2 and names[0] == _TRANSCRIPTS and names[1].endswith(".jsonl")
 
 
 def unaddressable(target: str, severity: Severity) -> Finding:

@@ -25,9 +25,11 @@ from provenance.findings import Finding, Location, Severity
 from provenance.fs import Entry, TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["TRANSCRIPT_ENDING", "is_ledger", "is_session_folder", "stored_digests"]
+__all__ = ["LINES_ENDINGS", "TRANSCRIPT_ENDING", "is_ledger", "is_session_folder", "stored_digests"]
 
 TRANSCRIPT_ENDING = ".jsonl"
+# What is called like this is a transcript, whatever stands in it.
+LINES_ENDINGS = (TRANSCRIPT_ENDING, f"{TRANSCRIPT_ENDING}.zst")
 # A ledger's longest entry describes an artifact of 10 GB in less.
 _SNIFFED_BYTES = 1 << 20
 

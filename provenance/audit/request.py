@@ -40,6 +40,7 @@ class AuditRequest:
         stdin: what was read from standard input, if `-` is among the targets.
         scan: file targets and standard input are texts to look for pointers in.
         as_format: read file targets as this transcript format; None: tell by their content.
+        only_transcripts: look for transcripts alone, in a state home too.
         transcript_root: the operator's, before any home's own.
         artifact_root: the operator's, before any home's own.
         policy: the operator's policy; None allows what lies under the roots.
@@ -58,6 +59,7 @@ class AuditRequest:
     stdin: bytes = b""
     scan: bool = False
     as_format: str | None = None
+    only_transcripts: bool = False
     transcript_root: str | None = None
     artifact_root: str | None = None
     policy: Policy | None = None

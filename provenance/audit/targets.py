@@ -15,9 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from provenance.audit.home import HOME_MARKERS, HomeReader
+from provenance.audit.home import HOME_MARKERS, HomeReader, is_own_transcript
 from provenance.audit.labels import target_labels
-from provenance.audit.ledgers import TRANSCRIPT_ENDING, is_ledger, is_session_folder
+from provenance.audit.ledgers import (
+    LINES_ENDINGS,
+    TRANSCRIPT_ENDING,
+    is_ledger,
+    is_session_folder,
+)
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, TranscriptTree, WholeTranscript
 from provenance.audit.request import STDIN, AuditRequest, TargetError
@@ -29,13 +34,20 @@ from provenance.errors import CtxauditError
 from provenance.findings import Finding, Severity
 from provenance.fs import SourceAbsent, TrustedRoot, read_operator_file
 from provenance.fs.failures import FileFailure
+from provenance.fs.reasons import reason_of
 from provenance.pointers import (
     SourcePointerError,
     SourcePointerKind,
     is_name,
     parse_source_pointer,
 )
-from provenance.transcripts.discovery import Candidate, find_candidates, has_content_hash
+from provenance.resolution import Reason
+from provenance.transcripts.discovery import (
+    Candidate,
+    find_candidates,
+    has_content_hash,
+    open_candidate,
+)
 from provenance.transcripts.formats import NATIVE, find_format
 from provenance.transcripts.sources import read_head
 
@@ -151,30 +163,61 @@ class _TargetReader:
             raise _unusable(label, error) from None
         names = [entry.name for entry in entries]
         prefix = f"{label}/" if self._several else ""
-        is_home = not HOME_MARKERS.isdisjoint(names)
+        is_home = not self._request.only_transcripts and not HOME_MARKERS.isdisjoint(names)
         if not is_home and is_session_folder(entries):
             raise _not_a_session(label)
-        candidates = () if is_home else self._candidates(root, prefix)
-        if candidates:
+        candidates = self._candidates(root, prefix, is_home=is_home)
+        if is_home:
+            # A folder of a home's name must not hide what else lies there.
+            candidates = tuple(one for one in candidates if self._is_foreign(root, one))
+        elif candidates or self._request.only_transcripts:
             part = self._add_part(AuditPart(transcripts=root, prefix=prefix))
-            part.trees.append(
-                TranscriptTree(root, candidates, prefix, as_format=self._request.as_format)
-            )
-        else:
-            part = self._add_home(root, prefix=prefix)
-            self._homes.fill(root, part)
+            self._add_tree(part, root, candidates)
+            return True
+        part = self._add_home(root, prefix=prefix)
+        self._homes.fill(root, part)
+        if candidates:
+            self._add_tree(part, root, candidates)
         return True
 
-    def _candidates(self, root: TrustedRoot, prefix: str) -> tuple[Candidate, ...]:
+    def _add_tree(
+        self, part: AuditPart, root: TrustedRoot, candidates: tuple[Candidate, ...]
+    ) -> None:
+        part.trees.append(
+            TranscriptTree(root, candidates, part.prefix, as_format=self._request.as_format)
+        )
+
+    def _is_foreign(self, home: TrustedRoot, candidate: Candidate) -> bool:
+        """Say whether what lies in a home, but not where it keeps its own, is of another agent."""
+        if is_own_transcript(candidate.names):
+            return False
+        try:
+            with open_candidate(home, candidate, limits=self._request.limits) as opened:
+                return opened.format is not None and opened.format.name != NATIVE
+        except CtxauditError:
+            return False  # nobody says that it is a transcript
+
+    def _candidates(
+        self, root: TrustedRoot, prefix: str, *, is_home: bool
+    ) -> tuple[Candidate, ...]:
         """Walk a folder for what may hold transcripts; a folder that cannot be read is told."""
 
+        def is_told(names: tuple[str, ...]) -> bool:
+            # What a home says of its own folders, it says itself.
+            own = not names or names[0] in HOME_MARKERS or (len(names) == 1 and is_name(names[0]))
+            return is_home and own
+
         def on_failure(names: tuple[str, ...], failure: FileFailure) -> None:
+            if is_told(names):
+                return
             target = prefix + ("/".join(names) or ".")
-            self._notes.add(
-                Finding("folder_unreadable", Severity.WARNING, target, message=str(failure))
-            )
+            reason = reason_of(failure, not_a_file=Reason.TRANSCRIPT_NOT_A_FILE)
+            message = f"folder: expected one that can be listed, got: {failure}"
+            self._notes.add(Finding(str(reason), Severity.ERROR, target, message=message))
 
         def on_passed_over(names: tuple[str, ...], code: str) -> None:
+            if is_told(names):
+                return
             severity, message = _PASSED_OVER[code]
             self._notes.add(
                 Finding(code, severity, prefix + ("/".join(names) or "."), message=message)
@@ -189,7 +232,7 @@ class _TargetReader:
             data = b""
             is_transcript = not request.scan and (
                 request.as_format is not None
-                or path.name.endswith(TRANSCRIPT_ENDING)
+                or path.name.endswith(LINES_ENDINGS)
                 or _is_known_transcript(path)
             )
             if not is_transcript:
@@ -225,12 +268,13 @@ class _TargetReader:
         ):
             raise TargetError(f"{label}: expected a name like <session id>.jsonl, got another")
         asked = WholeTranscript(session_id, label)
-        if (
-            is_name(session_id)
-            and is_allowed(part, asked, tenant=self._request.tenant)
-            and is_ledger(root, path.name)
-        ):
-            raise _not_a_session(label)
+        if is_name(session_id) and is_allowed(part, asked, tenant=self._request.tenant):
+            if is_ledger(root, path.name):
+                raise _not_a_session(label)
+            if self._request.as_format is None and _is_unknown(root, path.name):
+                raise TargetError(
+                    f"{label}: expected a transcript of a known format (or --as), got another file"
+                )
         folder = label.rpartition("/")[0]
         part.trees.append(
             TranscriptTree(
@@ -332,6 +376,16 @@ def _is_known_transcript(path: PurePath) -> bool:
             return find_format(read_head(file, path.name)) is not None
     except CtxauditError:
         return False  # it is read in another way, which tells what is wrong with it
+
+
+def _is_unknown(root: TrustedRoot, name: str) -> bool:
+    """Say whether a file holds records, none of them of a known format."""
+    try:
+        with root.open_file(name) as file:
+            head = read_head(file, name)
+    except CtxauditError:
+        return False
+    return bool(head.objects) and find_format(head) is None
 
 
 def _is_pointer(text: str) -> bool:

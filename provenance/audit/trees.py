@@ -98,7 +98,6 @@ class TreeChecker:
             yield check_here(job, number, candidate)
 
     def _take(self, whole: WholeCheck) -> None:
-        self.looked_at += 1
         self._left_out += whole.is_left_out
         self._notes.extend(whole.findings)
         checked = whole.checked
@@ -111,6 +110,7 @@ class TreeChecker:
                 self._notes.count_unlisted(code, count - listed.get(code, 0))
             self.references.extend(whole.references, checked.references)
             self.checked.append(checked)
+        self.looked_at += 1
         self._listener.on_transcript(checked)
 
     def _is_over(self, whole: WholeCheck) -> bool:

@@ -18,37 +18,39 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from provenance.audit.ledgers import TRANSCRIPT_ENDING, is_ledger
+from provenance.audit.ledgers import LINES_ENDINGS, TRANSCRIPT_ENDING, is_ledger
 from provenance.audit.part import AuditPart, TranscriptTree, WholeTranscript
 from provenance.audit.whole_words import (
-    SOUND,
+    BadLine,
     WholeCheck,
     denied,
     finding_of,
     no_transcript,
+    other_file,
     reference_of,
     refused,
+    strict_fault,
     unaddressable_name,
     unknown_format,
 )
 from provenance.audit_report import CheckedTranscript
 from provenance.errors import CtxauditError
-from provenance.findings import Finding, Location, Severity
+from provenance.findings import Severity
 from provenance.fs import TrustedRoot
 from provenance.fs.failures import FILE_FAILURES
 from provenance.fs.reasons import reason_of
 from provenance.pointers import is_name, transcript_pointer
 from provenance.policy import Verdict
 from provenance.resolution import Reason
-from provenance.transcripts.adapters import TranscriptFormat
+from provenance.transcripts.adapters.protocol import MixedSessions, TranscriptFormat
 from provenance.transcripts.checking import TranscriptCheck, check_transcript
 from provenance.transcripts.content_hash import compare_content_hash, read_content_hash
 from provenance.transcripts.discovery import Candidate, open_candidate
-from provenance.transcripts.formats import NATIVE, format_named
+from provenance.transcripts.formats import NATIVE, format_named, is_candidate
 from provenance.transcripts.records import Fault, Record
 from provenance.transcripts.sessions import session_name
 from provenance.transcripts.source_check import SourceCheck, check_source, guarded
@@ -56,10 +58,11 @@ from provenance.transcripts.sources import Source, SourceUnreadable
 
 __all__ = ["Asked", "check_candidate", "check_whole", "is_allowed"]
 
-# What is called like this is a transcript, whatever stands in it.
-_LINES = (TRANSCRIPT_ENDING, f"{TRANSCRIPT_ENDING}.zst")
 # What the strict rules for native transcripts say themselves, in their own words.
 _STRICT_SAYS = frozenset({"record_over_limit", "source_changed_during_read"})
+# Much else is kept in such files.
+_DOCUMENTS = (".json",)
+_LARGEST_SHOWN = 10**18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +120,10 @@ class Asked:
         """Say whether a session is one of those that are asked for."""
         return not self.sessions or any(fnmatchcase(session, one) for one in self.sessions)
 
+    def wants_any(self, sessions: Iterable[object]) -> bool:
+        """Say whether one of several sessions is asked for."""
+        return any(isinstance(one, str) and self.is_wanted(one) for one in sessions)
+
 
 def check_whole(
     part: AuditPart, asked: WholeTranscript, *, tenant: str | None = None
@@ -145,7 +152,7 @@ def check_whole(
 def check_candidate(asked: Asked) -> WholeCheck:
     """Check what may be a transcript."""
     tree, target = asked.tree, asked.target
-    is_meant = tree.is_named or asked.name.endswith(_LINES)
+    is_meant = tree.is_named or asked.name.endswith(LINES_ENDINGS)
     try:
         with open_candidate(
             tree.root, asked.candidate, limits=asked.part.limits, as_format=tree.as_format
@@ -169,7 +176,7 @@ def check_candidate(asked: Asked) -> WholeCheck:
             not_a_file=Reason.TRANSCRIPT_NOT_A_FILE,
             absent=Reason.TRANSCRIPT_MISSING,
         )
-        fault = Fault(str(reason), Severity.ERROR, SOUND)
+        fault = strict_fault(reason, BadLine())
         # A link or pipe of another name may have been anything.
         return refused(target, NATIVE, fault, asked.session_id) if is_meant else WholeCheck(None)
 
@@ -185,9 +192,12 @@ def _may_read(part: AuditPart, session_id: str, tenant: str | None) -> bool:
 
 
 def _unknown(asked: Asked) -> WholeCheck:
-    """Say of a file of lines that nobody knows it; of other files nothing."""
+    """Say of a file with a transcript's name that nobody knows it; of other files nothing."""
+    name = asked.name.lower()
+    if name.endswith(_DOCUMENTS):
+        return other_file(asked.target)
     if not asked.is_lines:
-        return WholeCheck(None)
+        return unknown_format(asked.target) if is_candidate(name) else WholeCheck(None)
     if not asked.may_read(asked.session_id):
         return denied(asked.target, asked.session_id)
     with asked.folder() as folder:
@@ -200,7 +210,8 @@ def _native(asked: Asked, source: Source) -> WholeCheck:
     """Check by the strict rules, and then what the records say of each other."""
     target, session_id = asked.target, asked.session_id
     if not asked.is_lines or not is_name(session_id):
-        return unaddressable_name(target)
+        is_copy = not asked.is_lines and not asked.tree.is_named
+        return unaddressable_name(target, Severity.INFO if is_copy else Severity.ERROR)
     if not asked.may_read(session_id):
         return denied(target, session_id)
     if not asked.is_wanted(session_id):
@@ -209,7 +220,10 @@ def _native(asked: Asked, source: Source) -> WholeCheck:
         if is_ledger(folder, asked.name):
             return no_transcript(target, session_id)
         strict = check_transcript(folder, session_id, limits=asked.part.limits)
-    check = check_source(source, format_named(NATIVE), root=None)
+    number = None if strict.first_bad is None else strict.first_bad[0]
+    bad = _SequenceAt(number)
+    on_record = None if number is None else bad.take
+    check = check_source(source, format_named(NATIVE), root=None, on_record=on_record)
     _hold_hash(asked, source, check)
     findings = [replace(finding, target=target) for finding in strict.findings]
     counts = Counter(strict.finding_counts)
@@ -220,11 +234,28 @@ def _native(asked: Asked, source: Source) -> WholeCheck:
         {code: count for code, count in check.fault_counts.items() if code not in _STRICT_SAYS}
     )
     if strict.first_bad is not None:
-        line, reason = strict.first_bad
-        place = Location(ordinal=line, line=line)
-        findings.append(Finding(str(reason), Severity.ERROR, target, place, SOUND))
-        counts[str(reason)] += 1
+        torn = any(fault.code == "torn_line" and fault.line == number for fault in check.faults)
+        line = BadLine(number, bad.sequence, torn, asked.part.limits)
+        findings.append(finding_of(strict_fault(strict.first_bad[1], line), target))
+        counts[str(strict.first_bad[1])] += 1
     return WholeCheck(_checked_native(asked, check, strict, counts), tuple(findings))
+
+
+class _SequenceAt:
+    """Keeps the sequence number that stands in one line."""
+
+    def __init__(self, line: int | None) -> None:
+        self._line = line
+        self.sequence: int | None = None
+
+    def take(self, record: Record) -> None:
+        """Look at one record."""
+        if record.line != self._line or not isinstance(record.value, dict):
+            return
+        found = record.value.get("sequence")
+        # Longer ones fill the message, and older interpreters do not print them.
+        is_number = type(found) is int and abs(found) < _LARGEST_SHOWN
+        self.sequence = found if is_number else None
 
 
 def _checked_native(
@@ -255,7 +286,10 @@ def _foreign(asked: Asked, found: TranscriptFormat, source: Source) -> WholeChec
     for session in sessions:
         if not asked.may_read(session):
             return denied(target, session_name(session))
-    if not any(map(asked.is_wanted, sessions)):
+    if not asked.wants_any(sessions) and not (
+        isinstance(found, MixedSessions)
+        and asked.wants_any(guarded(iter(found.record_sessions(source))))
+    ):
         return WholeCheck(None, is_left_out=True)
     check = check_source(
         source,
@@ -264,6 +298,20 @@ def _foreign(asked: Asked, found: TranscriptFormat, source: Source) -> WholeChec
         on_record=asked.on_record,
         wanted=asked.is_wanted if asked.sessions and found.has_separate_sessions else None,
     )
+    # What a log goes on with was not known before: the same is asked of it.
+    for session in check.sessions:
+        if not asked.may_read(session):
+            return denied(target, session_name(session))
+    if not asked.wants_any(check.sessions or sessions):
+        return WholeCheck(None, is_left_out=True)
+    if asked.tree.as_format is not None and 0 < check.records == sum(check.unknown_types.values()):
+        check.add(
+            Fault(
+                "unknown_format",
+                Severity.ERROR,
+                f"file: expected records of {found.name}, got none that it knows",
+            )
+        )
     _hold_hash(asked, source, check)
     _note_references(check)
     checked = CheckedTranscript(
@@ -282,7 +330,15 @@ def _foreign(asked: Asked, found: TranscriptFormat, source: Source) -> WholeChec
     )
     return WholeCheck(
         checked,
-        tuple(finding_of(fault, target) for fault in check.faults),
+        tuple(
+            finding_of(
+                fault,
+                target,
+                is_folder=source.file is None,
+                names_session=found.has_separate_sessions and len(checked.sessions) > 1,
+            )
+            for fault in check.faults
+        ),
         tuple(reference_of(one, target) for one in check.references),
     )
 

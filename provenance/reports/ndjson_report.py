@@ -2,9 +2,10 @@ r"""Newline-delimited JSON: a line a result, in the order they come.
 
 Guarantees: a line that has `pointer` is a result and has the keys of `results` in the JSON report.
 What no result can say comes after them, and only where there is something to say: a line
-`{"finding": ...}` for each warning and error, a line `{"transcript": ...}` for each transcript that
-was checked whole, a line `{"reference": ...}` for what its records refer to, and `{"run": ...}`
-where the run was not whole or its verdict weakened.
+`{"finding": ...}` for each warning and error, and for each information where transcripts were
+checked whole (elsewhere that is facts about the machine), a line `{"transcript": ...}` for each
+transcript that was checked whole, a line `{"reference": ...}` for what its records refer to, and
+`{"run": ...}` where the run was not whole or its verdict weakened.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -31,7 +32,7 @@ def result_line(source: AuditedSource) -> str:
 def closing_lines(report: AuditReport) -> Iterator[str]:
     """Write what no result says, to follow the last one."""
     for finding in report.findings:
-        if finding.severity is Severity.INFO:
+        if finding.severity is Severity.INFO and not report.transcripts:
             continue  # facts about the machine, such as a file's owner: the JSON report has them
         yield to_json({"finding": finding.to_dict()}) + "\n"
     for transcript in report.transcripts:

@@ -210,6 +210,8 @@ class _Writer:
             alike = ["line", place.line]
         else:
             alike = ["message", finding.message]
+        if finding.part:
+            alike += ["part", finding.part]
         logical: list[dict[str, object]] = []
         if place.native_id is not None:
             logical = _logical(place.native_id, "record")

@@ -13,10 +13,12 @@ Example:
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from provenance.fs.directory import Directory, Entry
+from provenance.fs.drafts import is_temporary_name
 from provenance.fs.failures import FILE_FAILURES, FileFailure, SourceAbsent
 from provenance.fs.root import TrustedRoot
 from provenance.limits import Limits
@@ -35,6 +37,13 @@ _OUTPUTS = "tool-results"
 _LEDGER = "tool-results.jsonl"
 # What a transcript is called where a digest of it is kept beside it.
 _USUAL_NAMES = ("full.jsonl", "transcript.jsonl")
+
+
+# An object of JSON, or the marks of Zstandard, SQLite and zip.
+_begins_as_one = re.compile(
+    rb"(?:\xef\xbb\xbf)?[ \t\r\n]*\{|\x28\xb5\x2f\xfd|SQLite format 3\0|PK\x03\x04"
+).match
+_SNIFFED_BYTES = 64
 
 
 class Candidate(NamedTuple):
@@ -86,6 +95,7 @@ def find_candidates(
         try:
             with root.open_directory(*names) as directory:
                 entries = directory.entries()
+                sniffed = {entry.name for entry in entries if _may_be_one(directory, entry)}
         except SourceAbsent:
             continue  # it went meanwhile
         except FILE_FAILURES as failure:
@@ -96,7 +106,7 @@ def find_candidates(
         if find_format(Head(name, names=[entry.name for entry in entries])) is not None:
             yield Candidate(names, is_folder=True)
             continue
-        yield from _files(names, entries)
+        yield from _files(names, entries, sniffed)
         folders = [
             (*names, entry.name)
             for entry in reversed(entries)
@@ -112,13 +122,26 @@ def find_candidates(
                 on_passed_over((*names, link), "link_not_followed")
 
 
-def _files(names: tuple[str, ...], entries: Sequence[Entry]) -> Iterator[Candidate]:
+def _may_be_one(directory: Directory, entry: Entry) -> bool:
+    """Say whether a file of any other name begins as transcripts and their containers do."""
+    if entry.kind != "file" or is_candidate(entry.name) or is_temporary_name(entry.name):
+        return False
+    try:
+        with directory.open_file(entry.name) as file:
+            return _begins_as_one(file.read_at(0, _SNIFFED_BYTES)) is not None
+    except FILE_FAILURES:
+        return False  # its name is none that transcripts have
+
+
+def _files(
+    names: tuple[str, ...], entries: Sequence[Entry], sniffed: Collection[str]
+) -> Iterator[Candidate]:
     has_outputs = any(entry.name == _OUTPUTS for entry in entries)
     files = [
         entry
         for entry in entries
         if (entry.kind != "directory" or entry.name.endswith(".jsonl"))
-        and is_candidate(entry.name)
+        and (is_candidate(entry.name) or entry.name in sniffed)
         and not (has_outputs and entry.name == _LEDGER)
     ]
     has_hash = any(entry.name == CONTENT_HASH_FILE for entry in entries)

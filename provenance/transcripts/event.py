@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from provenance.canonical import NumberText
 from provenance.errors import CallerError
 from provenance.limits import Limits
 from provenance.transcripts.envelope import ENVELOPE_FIELDS
@@ -26,6 +27,7 @@ from provenance.transcripts.envelope import ENVELOPE_FIELDS
 __all__ = ["EventError", "EventFieldError", "EventTypeError", "plain_event"]
 
 _find_surrogate = re.compile("[\ud800-\udfff]").search
+_match_integer = re.compile("-?[0-9]+").fullmatch
 _SHOWN_FIELDS = 8
 
 
@@ -119,7 +121,7 @@ class _Copier:
         """Copy one member or element; True where it is a container, which is entered."""
         plain: object
         entered = False
-        if value is None or isinstance(value, str | bool | int | float):
+        if value is None or isinstance(value, str | bool | int | float | NumberText):
             plain = self._scalar(value, name)
         else:
             plain = {} if isinstance(value, Mapping) else []
@@ -159,9 +161,26 @@ class _Copier:
             if not math.isfinite(value):
                 raise EventError(f"{self._field(name)}: expected a finite number, got {value!r}")
             return float.__pos__(value)
+        if isinstance(value, NumberText):
+            return self._number(value.text, name)
         raise EventTypeError(
             f"{self._field(name)}: expected a JSON value, got {type(value).__name__}"
         )
+
+    def _number(self, text: str, name: object) -> int:
+        """Take a number that a parser kept as its text: a long integer is one that can be had."""
+        self._spend(len(text), name)
+        if _match_integer(text) is None:
+            raise EventError(
+                f"{self._field(name)}: expected a number that a 64-bit float holds, "
+                "got a larger one"
+            )
+        try:
+            return int(text)
+        except ValueError as error:
+            raise EventError(
+                f"{self._field(name)}: expected an integer that prints, got too many digits"
+            ) from error
 
     def _text(self, text: str, name: object) -> str:
         plain = str.__str__(text)

@@ -53,6 +53,9 @@ class Found(NamedTuple):
     raw: bytes = b""
 
 
+_ABSENT = Found(_MISSING)
+
+
 def resolve_records(
     index: SessionIndex,
     root: TrustedRoot,
@@ -110,20 +113,28 @@ def _find(
     holders = index.holders(session_id)
     if not holders:
         return dict.fromkeys(ordinals, Found(Outcome(Reason.TRANSCRIPT_MISSING)))
+
+    def read(holders: Iterable[Holder], wanted: frozenset[int]) -> list[Mapping[int, Found]]:
+        return [
+            _read(root, holder, session_id, wanted, limits=limits, excerpt_chars=excerpt_chars)
+            for holder in holders
+        ]
+
     # 2. What each of them holds.
-    answers = [
-        _read(
-            root,
-            holder,
-            session_id,
-            frozenset(ordinals),
-            limits=limits,
-            excerpt_chars=excerpt_chars,
-        )
-        for holder in holders
-    ]
-    # 3. They have to agree.
-    return {ordinal: _agreed([answer[ordinal] for answer in answers]) for ordinal in ordinals}
+    wanted = frozenset(ordinals)
+    answers = read(holders, wanted)
+    # 3. A record that none of them has may stand in a log that begins with another session.
+    absent = frozenset(
+        ordinal for ordinal in wanted if all(answer[ordinal] == _ABSENT for answer in answers)
+    )
+    if absent:
+        further = [one for one in index.further_holders(session_id) if one not in holders]
+        answers += read(further, absent)
+    # 4. They have to agree.
+    return {
+        ordinal: _agreed([answer[ordinal] for answer in answers if ordinal in answer])
+        for ordinal in ordinals
+    }
 
 
 def _agreed(found: list[Found]) -> Found:

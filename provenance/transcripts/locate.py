@@ -21,7 +21,7 @@ from provenance.fs.failures import FILE_FAILURES, SourceAbsent
 from provenance.fs.reading import FileFacts
 from provenance.fs.root import TrustedRoot
 from provenance.limits import Limits
-from provenance.transcripts.adapters.protocol import TranscriptFormat
+from provenance.transcripts.adapters.protocol import MixedSessions, TranscriptFormat
 from provenance.transcripts.discovery import (
     Candidate,
     find_candidates,
@@ -100,10 +100,12 @@ class SessionIndex:
         self._limits = limits
         self._known: dict[tuple[str, ...], _Known] = {}
         self._holders: dict[str, list[Holder]] | None = None
+        self._further: dict[str, list[Holder]] | None = None
+        self._record_sessions: dict[FileFacts, tuple[str, ...]] = {}
 
     def refresh(self) -> None:
         """Look through the tree again before the next answer."""
-        self._holders = None
+        self._holders = self._further = None
 
     def holders(self, session_id: str) -> tuple[Holder, ...]:
         """Give the sources that hold a session, in the order of their names.
@@ -118,8 +120,46 @@ class SessionIndex:
         found = self._holders.get(session_id)
         if found is None:
             # A sub-agent's records may stand in the file of the session that called it.
-            found = self._holders.get(session_id.partition(".agent-")[0], [])
+            found = self._holders.get(session_id.partition(".agent-")[0])
+        if found is None:
+            return self.further_holders(session_id)
         return tuple(found)
+
+    def further_holders(self, session_id: str) -> tuple[Holder, ...]:
+        """Give the sources that hold records of a session behind those of another one.
+
+        Every log of a format that mixes sessions is read, once until its facts change.
+
+        Args:
+            session_id: as a pointer names it.
+        """
+        if self._further is None:
+            self._further = {}
+            for holder in self._scan_all():
+                self._further.setdefault(session_name(holder.session), []).append(holder)
+        caller = session_id.partition(".agent-")[0]
+        return tuple(self._further.get(session_id) or self._further.get(caller) or ())
+
+    def _scan_all(self) -> Iterator[Holder]:
+        for names, known in self._known.items():
+            found, candidate = known.format, Candidate(names)
+            if found is None or not isinstance(found, MixedSessions):
+                continue
+            sessions = self._record_sessions.get(known.facts)
+            if sessions is None:
+                sessions = self._sessions_in(candidate, found)
+                self._record_sessions[known.facts] = sessions
+            for session in sessions:
+                if session not in known.sessions:
+                    yield Holder(candidate, found, session)
+
+    def _sessions_in(self, candidate: Candidate, mixed: MixedSessions) -> tuple[str, ...]:
+        try:
+            with open_candidate(self._root, candidate, limits=self._limits) as opened:
+                found = guarded(iter(mixed.record_sessions(opened.source)))
+                return tuple(one for one in found if isinstance(one, str))
+        except (*FILE_FAILURES, SourceUnreadable):
+            return ()
 
     def _scan(self) -> Iterator[Holder]:
         known: dict[tuple[str, ...], _Known] = {}

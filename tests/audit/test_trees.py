@@ -136,9 +136,11 @@ def test_a_file_of_lines_that_nobody_knows_is_told(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text("{}")
     report = _audit(tmp_path)
     assert [one.target for one in report.transcripts] == ["one.jsonl"]
-    assert _codes(report) == {"unknown_format": 1}
-    (finding,) = report.findings
-    assert (finding.target, finding.severity) == ("history.jsonl", "warning")
+    assert _codes(report) == {"unknown_format": 1, "other_file": 1}
+    assert [(one.target, one.severity) for one in report.findings] == [
+        ("history.jsonl", "warning"),
+        ("settings.json", "info"),
+    ]
 
 
 def test_a_file_of_lines_without_a_record_may_be_a_damaged_one_of_ours(tmp_path: Path) -> None:

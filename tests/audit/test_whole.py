@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from pathlib import Path
 
 import pytest
 
 from provenance.audit.part import AuditPart, WholeTranscript
 from provenance.audit.whole import check_whole
-from provenance.findings import Severity
+from provenance.audit.whole_words import STRICT_REASONS, BadLine, strict_fault
+from provenance.findings import Location, Severity
 from provenance.fs import TrustedRoot
+from provenance.limits import Limits
 from provenance.policy import parse_policy
 
 _ASKED = WholeTranscript("s1", "transcripts/s1.jsonl")
@@ -87,6 +91,79 @@ def test_the_first_fault_is_an_error_with_its_place(
     )
     assert checked.findings == {reason: 1} | dict.fromkeys(codes, 1)
     assert checked.records == (line if not codes else line - 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (_line(1) + b'{"torn', "record: expected a whole JSON object, got one that is cut short"),
+        (_line(1) + b'{"a":1,"a":2}\n', "record: expected strict JSON of at most 9 levels, got an"),
+        (_line(1) + b"[" * 10 + b"]" * 10 + b"\n", "record: expected strict JSON of at most 9 lev"),
+        (_line(1) + b"\n", "record: expected strict JSON of at most 9 levels, got another text"),
+        (_line(1) + b"[]\n", "record: expected a JSON object, got another JSON value"),
+        (_line(1) + b"\xff\n", "record: expected UTF-8, got other bytes"),
+        (_line(1) + _line(2, a="x" * 400), "record: expected at most 400 bytes, got more"),
+        (_line(1) + _line(3), "sequence: expected the number of its line, 2, got 3"),
+        (_line(1) + _line(2, sequence="3"), "sequence: expected the number of its line, 2, got an"),
+        (_line(1) + _line(2, sequence=True), "sequence: expected the number of its line, 2, got a"),
+        (_line(1) + _line(2, sequence=10**50), "line, 2, got another value"),
+        (_line(1) + _line(2, session_id="EVIL"), "session_id: expected the session that the file"),
+        (_line(1) + _line(2, event_id="EVIL"), "event_id: expected the pointer of this very line"),
+    ],
+)
+def test_each_reason_says_what_was_expected_and_what_was_got(
+    tmp_path: Path, data: bytes, said: str
+) -> None:
+    (tmp_path / "s1.jsonl").write_bytes(data)
+    limits = Limits(max_record_bytes=400, max_nesting=9)
+    whole = check_whole(AuditPart(transcripts=TrustedRoot(tmp_path), limits=limits), _ASKED)
+    finding = whole.findings[-1]
+    assert said in finding.message
+    assert "EVIL" not in finding.message
+    assert (finding.location.ordinal, finding.location.line) == (2, 2)
+
+
+def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
+    def said() -> str:
+        whole = check_whole(AuditPart(transcripts=TrustedRoot(tmp_path)), _ASKED)
+        (finding,) = whole.findings
+        assert finding.location == Location()
+        return f"{finding.code}: {finding.message}"
+
+    assert said() == "transcript_missing: file: expected a transcript, got nothing of that name"
+    path = tmp_path / "s1.jsonl"
+    path.symlink_to("elsewhere")
+    assert said() == (
+        "ownership_boundary: file: expected one that lies below the root, got a link, a mount or "
+        "another spelling"
+    )
+    path.unlink()
+    os.mkfifo(path)
+    assert said() == "transcript_not_a_file: file: expected a regular file, got something else"
+
+
+def test_every_reason_of_the_native_verifier_has_a_message_of_its_own(checkout: Path) -> None:
+    # Whatever the modules that judge a native transcript can answer.
+    named: set[str] = set()
+    for name in ("scan", "envelope", "steady", "checking", "fast", "reader"):
+        named |= _reasons(checkout / "provenance" / "transcripts" / f"{name}.py")
+    named |= _reasons(checkout / "provenance" / "fs" / "reasons.py")
+    named |= _reasons(checkout / "provenance" / "audit" / "whole.py")
+    never = {"VERIFIED_TRANSCRIPT_EVENT", "TRANSCRIPT_EVENT_MISSING"}  # of a pointer alone
+    never.add("ARTIFACT_NOT_A_FILE")  # in an example
+    assert {reason.name for reason in STRICT_REASONS} >= named - never
+    assert len(named) > 10
+    messages = []
+    for reason in STRICT_REASONS:
+        fault = strict_fault(reason, BadLine(7, None, is_torn=False))
+        assert re.fullmatch(r"[a-z_]+: expected .+, got .+", fault.message), fault
+        assert (fault.code, fault.severity) == (str(reason), Severity.ERROR)
+        messages.append(fault.message)
+    assert len(set(messages)) == len(messages)
+
+
+def _reasons(path: Path) -> set[str]:
+    return set(re.findall(r"\bReason\.([A-Z0-9_]+)", path.read_text(encoding="utf-8")))
 
 
 def test_what_is_tolerated_is_told_under_the_name_of_the_target(tmp_path: Path) -> None:

@@ -156,6 +156,79 @@ def test_two_reports_need_two_files(
         assert not (tmp_path / "x.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("target", "output", "got"),
+    [
+        ("home", "home/report.json", "below"),
+        ("home", "home/states/report.json", "below"),
+        ("home", "home/states/../report.json", "below"),
+        ("home", "home/states/one.json", "below"),
+        ("home", "folder/report.json", "below"),
+        ("home", "into/report.json", "below"),
+        ("home", "other/out.json", "below"),
+        ("folder", "home/report.json", "below"),
+        (".", "report.json", "below"),
+        ("home/transcripts", "home/transcripts/s1.jsonl", "below"),
+        ("home/transcripts/s1.jsonl", "home/transcripts/s1.jsonl", "of"),
+        ("home/transcripts/s1.jsonl", "folder/transcripts/s1.jsonl", "of"),
+        ("home/transcripts/s1.jsonl", "other/same.jsonl", "of"),
+    ],
+)
+def test_no_report_is_written_into_what_is_audited(
+    home: Any,
+    call: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    output: str,
+    got: str,
+) -> None:
+    home.state("one.json", home.transcript("s1", 2))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").symlink_to("home")
+    (tmp_path / "into").symlink_to("home/states")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "out.json").symlink_to("../home/report.json")
+    (tmp_path / "other" / "same.jsonl").hardlink_to(home.path / "transcripts" / "s1.jsonl")
+    before = _files(tmp_path)
+    for command in (["verify"], ["transcript", "check"]):
+        if command == ["verify"] or "transcripts" in target:
+            done = call(*command, target, "--format", "json", "--output", output)
+            assert (done.code, done.out) == (2, "")
+            (told,) = done.err.splitlines()
+            name = Path(output).name
+            assert (
+                f"--output: {name}: expected a place outside the targets, got one {got} them"
+            ) in told
+            assert call(*command, target, CTXAUDIT_OUTPUT=output).code == 2
+    assert call("verify", "other", target, "--output", output).code == 2
+    assert _files(tmp_path) == before
+
+
+def test_a_report_beside_what_is_audited_is_written(
+    home: Any, call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.state("one.json", home.transcript("s1", 2))
+    transcript = home.path / "transcripts" / "s1.jsonl"
+    monkeypatch.chdir(home.path)
+    (home.path / "way-out").symlink_to("..")
+    for target, output in (
+        (".", "../a.json"),
+        (".", "way-out/b.json"),
+        ("../home", "../home.json"),
+        # Of a file, its folder is no target.
+        (transcript, "transcripts/report.json"),
+        ("-", "c.json"),
+    ):
+        done = call("verify", target, "--format", "json", "--output", output, stdin=b"")
+        assert done.code in (0, 3)
+        assert json.loads(Path(output).read_text())["schema"] == "ctxaudit.report/1"
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_a_byte_order_mark_is_skipped(home: Any, call: Callable[..., Any], tmp_path: Path) -> None:
     (pointer,) = home.transcript("s1", 1)
     text = b"\xef\xbb\xbf" + pointer.encode()

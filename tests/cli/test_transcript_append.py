@@ -57,6 +57,11 @@ def test_events_from_standard_input_and_from_a_file(
         (b'{"a":"\xff"}', "event: expected UTF-8"),
         (b'{"a":"\\ud800"}', "event.a: expected Unicode text, got a lone surrogate"),
         (b'{"a":' + b"[" * 600 + b"]" * 600 + b"}", "levels"),
+        (
+            b'{"a":{"n":1e400}}',
+            "event.a.n: expected a number that a 64-bit float holds, got a larger",
+        ),
+        (b'{"n":' + b"9" * 5000 + b"}", "event.n: expected an integer that prints, got too many"),
         (b'{"a":"' + b"x" * (1 << 20) + b'"}', "event: expected at most 1048576 bytes"),
         (b'{"a":"' + b"x" * (7 << 20) + b'"}', "event: expected at most 6291456 bytes"),
         (b'{"a":"' + b"x" * (7 << 20), "event: expected at most 6291456 bytes"),
@@ -103,6 +108,52 @@ def test_a_damaged_end_is_left_alone(home: Any, call: Callable[..., Any], tail: 
     assert call("transcript", "repair", path, "--output", sound / "s1.jsonl").code == 0
     done = call("transcript", "append", "s1", "--transcript-root", sound, stdin=_GOOD)
     assert done.out == "transcript:s1:3\n"
+
+
+_CLAUDE = {"type": "user", "uuid": "u1", "sessionId": "s1", "message": {"content": "hi"}}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        json.dumps(_CLAUDE).encode() + b"\n",
+        json.dumps(_CLAUDE).encode(),
+        b'{"torn\n' + json.dumps(_CLAUDE).encode() + b"\n",
+    ],
+)
+def test_another_agents_log_is_left_alone(home: Any, call: Callable[..., Any], data: bytes) -> None:
+    path = home.path / "transcripts" / "s1.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(data)
+    for root in (["--home", home.path], ["--transcript-root", path.parent]):
+        done = call("transcript", "append", "s1", *root, stdin=_GOOD)
+        assert (done.code, done.out) == (14, "")
+        (told,) = done.err.splitlines()
+        assert told == (
+            "ctxaudit transcript append: s1.jsonl: expected a transcript of ctxaudit's own or "
+            "none, got another agent's; nothing was written"
+        )
+        assert path.read_bytes() == data
+    assert [one.name for one in path.parent.iterdir()] == ["s1.jsonl"]
+    # Beside it there is room for another session.
+    done = call("transcript", "append", "s2", "--home", home.path, stdin=_GOOD)
+    assert (done.code, done.out) == (0, "transcript:s2:1\n")
+
+
+def test_what_older_writers_left_is_added_to(home: Any, call: Callable[..., Any]) -> None:
+    path = home.path / "transcripts" / "s1.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(b'{"type":"message","role":"user","content":"no envelope"}\n')
+    done = call("transcript", "append", "s1", "--home", home.path, stdin=_GOOD)
+    assert (done.code, done.out) == (0, "transcript:s1:2\n")
+
+
+def test_a_long_integer_is_kept(home: Any, call: Callable[..., Any]) -> None:
+    line = b'{"at":1790000000123456789,"big":-' + b"9" * 4000 + b"}\n"
+    assert call("transcript", "append", "s1", "--home", home.path, stdin=line).code == 0
+    (event,) = _events(home.path / "transcripts" / "s1.jsonl")
+    assert event["at"] == 1790000000123456789
+    assert event["big"] == -int("9" * 4000)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,26 @@ def test_it_says_and_exits_as_verify_does(call: Callable[..., Any], shape: str) 
     assert checked.code == 14
 
 
+@pytest.mark.parametrize("color", ["never", "always"])
+def test_it_says_its_own_name(call: Callable[..., Any], color: str) -> None:
+    target = _CODEX / "clean.jsonl"
+    done = call("transcript", "check", target, target, "--color", color)
+    assert "ctxaudit transcript check clean.jsonl" in done.out
+    assert done.err.startswith("ctxaudit transcript check: clean.jsonl: named more than once")
+    assert "ctxaudit verify" not in done.out + done.err
+    done = call("verify", target, target, "--color", color)
+    assert "ctxaudit verify clean.jsonl" in done.out
+    assert done.err.startswith("ctxaudit verify: clean.jsonl: named more than once")
+
+
+def test_ndjson_has_every_fault_of_a_transcript(call: Callable[..., Any]) -> None:
+    check = ("transcript", "check", _DATA / "claude-code" / "synthetic", "--format")
+    listed = call(*check, "json").report["findings"]
+    told = [line["finding"] for line in call(*check, "ndjson").lines if "finding" in line]
+    assert told == listed
+    assert {"info", "error"} <= {finding["severity"] for finding in told}
+
+
 def test_options_are_those_of_verify(call: Callable[..., Any], tmp_path: Path) -> None:
     damaged = _CODEX / "torn-line-then-ordinal-reused.jsonl"
     check = ("transcript", "check", damaged)
@@ -88,7 +108,6 @@ def test_what_is_no_transcript_is_refused(
     for target, said in (
         (text, "known format"),
         (home.path / "states" / "a.json", "known format"),
-        (home.path, "state home"),
         ("-", "standard input"),
         (home.path / "nowhere", "nothing of that name"),
     ):
@@ -97,10 +116,11 @@ def test_what_is_no_transcript_is_refused(
         assert said in done.err
         assert len(done.err.splitlines()) == 1
         assert str(home.path) not in done.err
-    # The transcripts of the home alone are a target.
-    done = call("transcript", "check", home.path / "transcripts", "--format", "json")
-    assert done.code == 0
-    assert [one["records"] for one in done.report["transcripts"]] == [2]
+    # Of a home the transcripts alone are checked.
+    for target in (home.path, home.path / "transcripts"):
+        done = call("transcript", "check", target, "--format", "json")
+        assert done.code == 0
+        assert [one["records"] for one in done.report["transcripts"]] == [2]
 
 
 def test_a_link_to_a_state_is_not_followed(call: Callable[..., Any], home: Any) -> None:

@@ -567,6 +567,20 @@ def test_a_fingerprint_of_a_source_does_not_depend_on_who_else_cites_it() -> Non
     assert len({str(fingerprint(f"{name}/x.json", targets=two)) for name in two}) == 3
 
 
+def test_what_is_at_one_place_of_two_members_is_told_apart() -> None:
+    def prints(*parts: str) -> list[str]:
+        found = [
+            Finding("x", Severity.ERROR, "a.eval", Location(ordinal=3), f"field ({part})", part)
+            for part in parts
+        ]
+        return [str(one["partialFingerprints"]) for one in _results(_of(*found))]
+
+    one, two = prints("member a", "member b")
+    assert one != two
+    assert prints("member b") == [two]
+    assert prints("") != [one]
+
+
 def test_a_source_and_a_finding_of_one_code_are_two() -> None:
     source = _source(Reason.TRANSCRIPT_INVALID_JSON, pointer="p")
     finding = _finding("transcript_invalid_json", target="", native_id="p")

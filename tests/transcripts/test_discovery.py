@@ -35,15 +35,19 @@ def _found(folder: Path) -> list[str]:
         return ["/".join(one.names) for one in find_candidates(root)]
 
 
-def test_names_decide_what_is_looked_into(tmp_path: Path) -> None:
+def test_names_and_first_bytes_decide_what_is_looked_into(tmp_path: Path) -> None:
     for name in (
         "a.jsonl", "b.JSONL", "c.jsonl.zst", "d.json", "e.db", "f.eval", "g.txt", "h", ".jsonl",
         ".hidden.jsonl", "i.jsonl.bak", "j.sqlite3",
     ):  # fmt: skip
         _write(tmp_path / name)
+    for name in ("notes.md", "script", "picture.png", "empty"):
+        _write(tmp_path / name, name.encode() if name != "empty" else b"")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link.txt").symlink_to("g.txt")
     assert set(_found(tmp_path)) == {
         "a.jsonl", "b.JSONL", "c.jsonl.zst", "d.json", "e.db", "f.eval", ".jsonl",
-        ".hidden.jsonl", "j.sqlite3",
+        ".hidden.jsonl", "j.sqlite3", "g.txt", "h", "i.jsonl.bak",
     }  # fmt: skip
 
 
@@ -210,7 +214,9 @@ def test_what_nobody_knows_is_said_where_it_is_called_like_a_transcript(tmp_path
     report = audit(tmp_path)
     assert [one.target for one in report.transcripts] == ["a.jsonl"]
     assert [(one.code, one.target) for one in report.findings] == [
-        ("unknown_format", "strange.jsonl")
+        ("unknown_format", "other.db"),
+        ("unknown_format", "strange.jsonl"),
+        ("other_file", "package.json"),
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from provenance.canonical import canonical_json
+from provenance.canonical import NumberText, canonical_json
 from provenance.errors import CallerError
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.transcripts.envelope import ENVELOPE_FIELDS
@@ -140,6 +140,9 @@ def _cyclic_list() -> dict[str, object]:
         ({"a": iter([])}, EventTypeError, "expected a JSON value, got list_iterator"),
         ({"a": [1, {"b": float("nan")}]}, EventError, r"event\.a\[1\]\.b: expected a finite"),
         ({"a": float("inf")}, EventError, "expected a finite number, got inf"),
+        ({"a": [NumberText("1e400")]}, EventError, r"event\.a\[0\]: expected a number that a 64"),
+        ({"a": NumberText('1,"b":2')}, EventError, r"event\.a: expected a number"),
+        ({"a": NumberText("9" * 5_000)}, EventError, r"event\.a: expected an integer that prints"),
         ({"a": "\ud83d"}, EventError, r"event\.a: expected Unicode text, got a lone surrogate"),
         ({"\udc00": 1}, EventError, "expected Unicode text, got a lone surrogate"),
         ({"a": 10**5_000}, EventError, "expected an integer that prints"),

@@ -197,6 +197,28 @@ class ClaudeCode:
             if seen > _SESSION_WITHIN:
                 return
 
+    def record_sessions(self, source: Source) -> Iterable[str]:
+        """Give what stands as a session anywhere in a file: one that was resumed holds several."""
+        seen: set[bytes] = set()
+        held = b""
+        for chunk in source.chunks():
+            data = held + chunk
+            if len(seen) < _MOST_SESSIONS:
+                seen.update(_find_sessions(data))
+            # What begins at the end of a piece is looked at with the next one.
+            held = data[-_SESSION_KEY_BYTES:]
+        for value in sorted(seen):
+            try:
+                session = msgspec.json.decode(value, type=str)
+            except (msgspec.MsgspecError, ValueError):
+                continue  # no text of JSON
+            if session:
+                yield session
+
+
+_find_sessions = re.compile(rb'"sessionId"[ \t]*:[ \t]*("(?:[^"\\\n]|\\[^\n]){0,1000}")').findall
+_SESSION_KEY_BYTES = 2_100
+_MOST_SESSIONS = 100_000
 
 # A file of this format names its session on one of the first lines; snapshots may come before.
 _SESSION_WITHIN = 200

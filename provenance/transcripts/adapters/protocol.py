@@ -28,7 +28,7 @@ from typing import Protocol, runtime_checkable
 from provenance.transcripts.records import Fault, Record, Reference
 from provenance.transcripts.sources import Head, Source
 
-__all__ = ["FORMAT_GROUP", "TranscriptFormat"]
+__all__ = ["FORMAT_GROUP", "MixedSessions", "TranscriptFormat"]
 
 FORMAT_GROUP = "ctxaudit.transcript_formats"
 
@@ -68,4 +68,18 @@ class TranscriptFormat(Protocol):
 
         Raises:
             As `records`.
+        """
+
+
+@runtime_checkable
+class MixedSessions(Protocol):
+    """What a format has besides where one log may hold records of several sessions."""
+
+    def record_sessions(self, source: Source) -> Iterable[str]:
+        """Give every session that a record of the source is of; it may give others too.
+
+        The whole source is read, but nothing of it parsed.
+
+        Raises:
+            As `TranscriptFormat.records`.
         """

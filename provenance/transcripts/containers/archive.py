@@ -107,7 +107,7 @@ class Archive:
         try:
             pieces = list(self._blocks(member.entry))
         except _TooLarge as error:
-            return member_fault("archive_member_over_limit", Severity.WARNING, str(error), name)
+            return member_fault("archive_member_over_limit", Severity.ERROR, str(error), name)
         except (_Broken, StreamDamaged) as error:
             message = str(error).removeprefix("stream: ").removeprefix("member: ")
             return member_fault(
@@ -296,8 +296,8 @@ def _unreadable(entry: Entry, name: str) -> Fault | None:
         return member_fault("archive_member_invalid", Severity.ERROR, message, name)
     if entry.flags & _ENCRYPTED:
         message = "member: expected no encryption, got an encrypted one"
-        return member_fault("archive_member_unsupported", Severity.WARNING, message, name)
+        return member_fault("archive_member_unsupported", Severity.ERROR, message, name)
     if entry.method not in METHODS or entry.flags & _PATCH:
         message = "member: expected stored, deflate or Zstandard, got another method"
-        return member_fault("archive_member_unsupported", Severity.WARNING, message, name)
+        return member_fault("archive_member_unsupported", Severity.ERROR, message, name)
     return None

@@ -276,7 +276,7 @@ def test_members_side_by_side_are_not_refused(tmp_path: Path) -> None:
 def test_a_member_that_explodes_is_over_the_limit(tmp_path: Path) -> None:
     part = Part("bomb", bytes(20 << 20))
     fault = only_fault(tmp_path, part)
-    assert (fault.code, fault.severity.value) == ("archive_member_over_limit", "warning")
+    assert (fault.code, fault.severity.value) == ("archive_member_over_limit", "error")
 
 
 def test_a_small_member_may_repeat_itself(tmp_path: Path) -> None:
