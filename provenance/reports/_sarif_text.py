@@ -21,8 +21,9 @@ __all__ = ["cut", "message_text", "one_line", "uri_path"]
 
 # GitHub shows no more than 1,024 characters of a description.
 _MOST_CHARACTERS = 1_000
-# What RFC 3986 lets stand in a path. The colon is left out: at the start it would end a scheme.
-_PLAIN_IN_PATHS = "/!$&'()*+,;=@"
+# What RFC 3986 lets stand in a path. The colon is left out: at the start it would end a scheme; and
+# the semicolon: some programs take what follows it for parameters and drop it.
+_PLAIN_IN_PATHS = "/!$&'()*+,=@"
 
 # A half character that stands for no byte of a file name (PEP 383).
 _half_character = re.compile("[\ud800-\udc7f\udd00-\udfff]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import unquote_to_bytes, urljoin, urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from provenance.reports._sarif_text import cut, message_text, one_line, uri_path
@@ -14,6 +14,8 @@ _names = st.text() | st.text("./\\:%#?@ a\ud800\udcff\n")
 
 
 @given(_names)
+@example(";")
+@example("a;b=c/d")
 def test_a_uri_is_a_path_below_its_base_or_there_is_none(name: str) -> None:
     uri = uri_path(name)
     if uri is None:
