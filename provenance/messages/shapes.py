@@ -1,0 +1,222 @@
+"""Messages of any provider's shape, read and changed through one interface.
+
+Guarantees: Anthropic Messages, OpenAI Chat and OpenAI Responses, as mappings or SDK objects, in one
+list or in several; the shape is chosen for each message by itself. The caller's values are never
+changed; what is given back is of the shape and type that went in. No value makes a function here
+fail: what is of no shape is one block of the kind OTHER.
+
+Example:
+    >>> message = {"role": "tool", "tool_call_id": "c1", "content": "42"}
+    >>> [(block.kind.value, block.call_id) for block in blocks_of(message)]
+    [('tool_result', 'c1')]
+    >>> with_result_text(message, 0, "cut")
+    {'role': 'tool', 'tool_call_id': 'c1', 'content': 'cut'}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+from provenance.messages import _anthropic, _openai_chat, _openai_responses
+from provenance.messages._blocks import DROPPED, Block, BlockKind, Shape
+from provenance.messages._copying import copy_message
+from provenance.messages._fields import field, items_of, replaced, text_field
+from provenance.messages._json_value import to_json_value
+from provenance.messages.failures import NotAToolResultError
+
+__all__ = [
+    "Block",
+    "BlockKind",
+    "arguments_of",
+    "blocks_of",
+    "copy_message",
+    "field",
+    "is_user_side",
+    "new_text_message",
+    "read_path_of",
+    "result_text",
+    "role_of",
+    "shape_of",
+    "text_field",
+    "to_json_value",
+    "with_call_ids",
+    "with_result_text",
+    "without_blocks",
+]
+
+_ROLES = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+_OUTPUTS = frozenset(_openai_responses.OUTPUT_OF.values())
+_TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
+
+
+def shape_of(message: object) -> Shape:
+    """The adapter of a message's shape."""
+    if type(message) is dict:
+        tag, role = message.get("type"), message.get("role")
+    else:
+        tag, role = field(message, "type"), field(message, "role")
+    tag = tag if isinstance(tag, str) else ""
+    role = role if isinstance(role, str) else ""
+    if _openai_responses.is_item(message, tag, role):
+        return _openai_responses
+    if _openai_chat.is_chat(message, role):
+        return _openai_chat
+    return _anthropic
+
+
+def blocks_of(message: object) -> tuple[Block, ...]:
+    """The blocks of a message, at least one."""
+    return shape_of(message).blocks(message)
+
+
+def role_of(message: object) -> str:
+    """Who a message is by: "user", "assistant", "system", "tool", or "" where it does not say."""
+    role = field(message, "role")
+    if isinstance(role, str) and role:
+        return _ROLES.get(role, "")
+    return _openai_responses.role_of_item(text_field(message, "type"))
+
+
+def is_user_side(message: object) -> bool:
+    """Whether a message is by who may give results: the user, or the role `tool`."""
+    return role_of(message) in {"user", "tool"}
+
+
+def without_blocks(message: object, indexes: Collection[int]) -> object | None:
+    """A new message without these blocks; None when nothing is left.
+
+    Args:
+        message: never changed.
+        indexes: places of blocks, as `blocks_of` numbers them; others are passed over.
+    """
+    return shape_of(message).rebuilt(message, dict.fromkeys(indexes, DROPPED))
+
+
+def with_result_text(message: object, index: int, text: str) -> object:
+    """A new message in which one tool result's content is this text; all else stays.
+
+    Raises:
+        NotAToolResultError: the message has no tool result in that place.
+    """
+    block = _block_at(message, index)
+    if block is None or block.kind is not BlockKind.TOOL_RESULT:
+        got = "no block" if block is None else f"a block of the kind {block.kind.value}"
+        raise NotAToolResultError(f"block {index}: expected a tool result, got {got}")
+    value = replaced(block.value, {_content_name(block.value): text})
+    made = shape_of(message).rebuilt(message, {index: value})
+    # One block was changed and none dropped, so there is a message.
+    return message if made is None else made
+
+
+def with_call_ids(message: object, ids: Mapping[int, str]) -> object:
+    """A new message in which these calls and results have these ids."""
+    shape = shape_of(message)
+    values = {
+        block.index: replaced(block.value, {_id_name(shape, block, message): ids[block.index]})
+        for block in shape.blocks(message)
+        if block.index in ids and block.kind in {BlockKind.TOOL_CALL, BlockKind.TOOL_RESULT}
+    }
+    made = shape.rebuilt(message, values)
+    return message if made is None else made
+
+
+def result_text(block: Block) -> str | None:
+    """The plain text of a tool result, its text blocks joined by line ends.
+
+    Returns:
+        "" where it has no content; None where it is no plain text (pictures, documents), or no
+        tool result.
+    """
+    if block.kind is not BlockKind.TOOL_RESULT:
+        return None
+    content = field(block.value, _content_name(block.value))
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    items = items_of(content)
+    if items is None:
+        return None
+    texts = [_plain_text(item) for item in items]
+    return None if None in texts else "\n".join(text for text in texts if text is not None)
+
+
+def read_path_of(block: Block) -> str | None:
+    """The file that a tool result shows, where the harness says so in `_read_path`."""
+    if block.kind is not BlockKind.TOOL_RESULT:
+        return None
+    return text_field(block.value, "_read_path") or None
+
+
+def arguments_of(block: Block) -> Mapping[str, object]:
+    """The arguments of a call by name; {} where they are none, or cut off in the middle."""
+    if block.kind is not BlockKind.TOOL_CALL:
+        return {}
+    source = _openai_chat.called(block.value) or block.value
+    for name in ("input", "arguments"):
+        found = field(source, name)
+        if isinstance(found, Mapping):
+            return found
+        if isinstance(found, str) and name == "arguments":
+            return _parsed(found)
+    return {}
+
+
+def new_text_message(like: Sequence[object], role: str, text: str) -> object:
+    """A message of plain text, of the shape that others have.
+
+    Args:
+        like: messages; the first that shows its shape decides. A role and a string is good in
+            every shape; a Responses item says its type too.
+        role: "user", "assistant" or "system".
+        text: what it says.
+    """
+    for message in like:
+        shape = shape_of(message)
+        if shape is _openai_responses:
+            return {"type": "message", "role": role, "content": text}
+        if shape is _openai_chat or items_of(field(message, "content")):
+            break
+    return {"role": role, "content": text}
+
+
+def _block_at(message: object, index: int) -> Block | None:
+    found = blocks_of(message)
+    return found[index] if 0 <= index < len(found) else None
+
+
+def _content_name(result: object) -> str:
+    return "output" if text_field(result, "type") in _OUTPUTS else "content"
+
+
+def _id_name(shape: Shape, block: Block, message: object) -> str:
+    if shape is _openai_responses:
+        return _openai_responses.id_name(text_field(block.value, "type"))
+    if block.kind is BlockKind.TOOL_CALL:
+        return "id"
+    return "tool_call_id" if block.value is message else "tool_use_id"
+
+
+def _plain_text(item: object) -> str | None:
+    if isinstance(item, str):
+        return item
+    if text_field(item, "type") not in _TEXT_TYPES:
+        return None
+    text = field(item, "text")
+    return text if isinstance(text, str) else None
+
+
+def _parsed(arguments: str) -> Mapping[str, object]:
+    try:
+        found = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
