@@ -148,7 +148,7 @@ def test_the_wheel_holds_every_module_and_data_file(built: _Built, checkout: Pat
     expected = set()
     for package, folder in (("ctxaudit", "cli"), ("provenance", "provenance")):
         for path in (checkout / folder).rglob("*"):
-            if path.suffix in (".py", ".json") or path.name == "py.typed":
+            if path.suffix in (".py", ".json", ".LICENSE") or path.name == "py.typed":
                 inner = path.relative_to(checkout / folder).as_posix()
                 expected.add(f"{package}/{inner}")
     packed = {name for name in built.names() if ".dist-info/" not in name}
