@@ -111,6 +111,7 @@ class _Citing:
         # A home may deny, and it keeps its transcripts in a folder of their own.
         self._part = part_below(order.target, AuditRequest()) if named.is_home else AuditPart()
         self._root = self._part.transcripts or named.root
+        self._has_told = False
         self._asked: dict[str, bool] = {}
         self._index = SessionIndex(self._root, limits=self._part.limits)
 
@@ -160,6 +161,12 @@ class _Citing:
         if not names[-1].endswith(TRANSCRIPT_ENDING) or not is_name(session):
             self._leave_out(target, "not available (unaddressable_file)")
             return
+        if len(names) > 1 and not self._has_told:
+            self._has_told = True
+            talk(
+                f"{self._ctx.command_path}: {target}: pointers into ctxaudit's own transcripts "
+                "resolve with the folder they lie in as --transcript-root"
+            )
         if self._may_read(session, target):
             records = format_named(NATIVE).records(source)
             rows = (
@@ -214,7 +221,9 @@ class _Citing:
         def judge(batch: list[Row]) -> list[tuple[Row, str | None]]:
             nonlocal seen
             still = holds_still(source)
-            elsewhere = self._led_elsewhere([row for row in batch if not _is_of(row, own)])
+            elsewhere = self._led_elsewhere(
+                [row for row in batch if not _is_of(row, own) or self._is_shared(row.session)]
+            )
             judged: list[tuple[Row, str | None]] = []
             for number, row in enumerate(batch, seen):
                 reason = "transcript_invalid_json" if number in unfit else elsewhere.get(row)
@@ -230,6 +239,10 @@ class _Citing:
         if row.session not in self._asked:
             self._asked[row.session] = self._may_read(row.session, target)
         return self._asked[row.session]
+
+    def _is_shared(self, session: str) -> bool:
+        """Say whether several files begin with a session: they have to agree."""
+        return len(self._index.holders(session)) > 1
 
     def _led_elsewhere(self, rows: list[Row]) -> dict[Row, str]:
         """Say which pointers would not lead to their records: a session may have its own log."""

@@ -20,6 +20,7 @@ from provenance.audit import find_explanation
 from provenance.audit_report import AuditedSource, AuditReport, Citation
 from provenance.findings import Finding, Severity
 from provenance.pointers import SourcePointerError, parse_source_pointer
+from provenance.resolution import Reason
 
 from .closing import Asked, closing_words
 from .console_faults import FaultGroup, fault_groups
@@ -150,7 +151,7 @@ def _row(source: AuditedSource) -> Row:
         reason=reason,
         found=_meaning(reason),
         # What a policy denied was not looked at, and the reader may not look either.
-        place="" if reason.startswith("policy") else _place(resolution.pointer),
+        place="" if reason.startswith("policy") else _place(resolution.pointer, reason),
         strength=str(resolution.strength or ""),
         claims=tuple(_claim(claim) for claim in claims[:_LISTED_CLAIMS]),
         more_claims=max(0, len(claims) - _LISTED_CLAIMS),
@@ -166,7 +167,17 @@ def _meaning(code: str) -> str:
     return "" if page is None else page.meaning
 
 
-def _place(pointer: str) -> str:
+# Which file they are about is not known: another agent's has any name.
+_IN_SOME_FILE = frozenset(
+    {
+        Reason.TRANSCRIPT_MISSING,
+        Reason.TRANSCRIPT_EVENT_MISSING,
+        Reason.TRANSCRIPT_SESSION_MISMATCH,
+    }
+)
+
+
+def _place(pointer: str, reason: str) -> str:
     """Say where a person finds the source below the roots."""
     try:
         parsed = parse_source_pointer(pointer)
@@ -174,6 +185,8 @@ def _place(pointer: str) -> str:
         return ""
     if parsed.artifact_name is not None:
         return f"{parsed.session_id}/tool-results/{parsed.artifact_name}"
+    if reason in _IN_SOME_FILE:
+        return f"record {parsed.sequence} of session {parsed.session_id}"
     return f"{parsed.session_id}.jsonl, line {parsed.sequence}"
 
 
@@ -235,7 +248,8 @@ def _counts(report: AuditReport, *, check_all: bool) -> str:
     )
     states = ", ".join(f"{numbers[state]} {state}" for state in _ORDER)
     hint = f" ({'looked at too' if check_all else '--all checks them'})" if summary.uncited else ""
+    noun = "source" if summary.total == 1 else "sources"
     return (
-        f"{summary.total} sources: {states}, {summary.not_checked} not checked. "
+        f"{summary.total} {noun}: {states}, {summary.not_checked} not checked. "
         f"Files that nothing cites: {summary.uncited}{hint}."
     )

@@ -108,6 +108,8 @@ class _TargetReader:
         self._homes = HomeReader(request, notes)
         self._parts: list[AuditPart] = []
         self._home_parts: list[AuditPart] = []
+        self._tree_parts: list[AuditPart] = []
+        self._taken: set[PurePath] = set()
         self._operator_part: AuditPart | None = None
         self._several = len(request.targets) > 1
         # Pointers without a file of their own wait until it is known which roots there are.
@@ -184,8 +186,25 @@ class _TargetReader:
         self, part: AuditPart, root: TrustedRoot, candidates: tuple[Candidate, ...]
     ) -> None:
         part.trees.append(
-            TranscriptTree(root, candidates, part.prefix, as_format=self._request.as_format)
+            TranscriptTree(
+                root,
+                self._not_yet(root, candidates),
+                part.prefix,
+                as_format=self._request.as_format,
+            )
         )
+        self._tree_parts.append(part)
+
+    def _not_yet(
+        self, root: TrustedRoot, candidates: tuple[Candidate, ...]
+    ) -> tuple[Candidate, ...]:
+        """Leave out what another target holds too: it is checked once."""
+        if not self._several:
+            return candidates
+        place = root.path.absolute()
+        new = tuple(one for one in candidates if place.joinpath(*one.names) not in self._taken)
+        self._taken.update(place.joinpath(*one.names) for one in new)
+        return new
 
     def _is_foreign(self, home: TrustedRoot, candidate: Candidate) -> bool:
         """Say whether what lies in a home, but not where it keeps its own, is of another agent."""
@@ -279,7 +298,7 @@ class _TargetReader:
         part.trees.append(
             TranscriptTree(
                 root,
-                (Candidate((path.name,), has_hash=has_content_hash(root)),),
+                self._not_yet(root, (Candidate((path.name,), has_hash=has_content_hash(root)),)),
                 f"{folder}/" if folder else "",
                 as_format=self._request.as_format,
                 is_named=True,
@@ -328,6 +347,8 @@ class _TargetReader:
                 return part
             case _ if not any(_is_pointer(pointer) for pointer, _, _ in self._loose):
                 return self._operators_part()  # none of them leads anywhere
+            case [] if len(self._tree_parts) == 1:
+                return self._tree_parts[0]  # pointers into the transcripts that were named
             case [] if self._lone_states:
                 raise TargetError(
                     f"{self._lone_states[0]}: expected --transcript-root and --artifact-root, "
@@ -335,7 +356,8 @@ class _TargetReader:
                 )
             case []:
                 raise TargetError(
-                    "pointers: expected --transcript-root and --artifact-root, or one state home"
+                    "pointers: expected --transcript-root, --artifact-root or both, one state home "
+                    "or one folder of transcripts"
                 )
             case _:
                 raise TargetError("pointers: expected one state home to look in, got several")

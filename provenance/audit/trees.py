@@ -12,7 +12,9 @@ Example:
 from __future__ import annotations
 
 import contextlib
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from provenance.audit.listener import Listener
@@ -46,6 +48,7 @@ class TreeChecker:
         self._listener = listener
         self.looked_at = 0
         self._left_out = 0
+        self._also: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def check(self, part: AuditPart) -> None:
         """Check all transcripts of a part."""
@@ -70,6 +73,7 @@ class TreeChecker:
             if index is not None:
                 self._say_of_sessions(files.values())
                 self._say_of_conflicts(job, files, index)
+                self._count_what_several_say()
         if self._left_out:
             self._notes.count_unlisted("transcript_left_out", self._left_out - 1)
             self._notes.add(
@@ -121,6 +125,16 @@ class TreeChecker:
         ended = _instant(checked.last_time)
         return ended is not None and ended < since
 
+    def _count_what_several_say(self) -> None:
+        """Add what was said of several files to the counts of the one that it was said of."""
+        if not self._also:
+            return
+        for number, checked in enumerate(self.checked):
+            also = self._also.get(checked.target)
+            if also:
+                self.checked[number] = replace(checked, findings=also + Counter(checked.findings))
+        self._also.clear()
+
     def _say_of_sessions(self, files: Iterable[CheckedTranscript]) -> None:
         """Name the sessions that several files hold, and not with the same bytes."""
         holders: dict[tuple[str, str], list[CheckedTranscript]] = {}
@@ -130,6 +144,7 @@ class TreeChecker:
         for (_, session), held in holders.items():
             if len({checked.sha256 or checked.target for checked in held}) < 2:
                 continue
+            self._also[held[0].target]["session_in_several_files"] += 1
             self._notes.add(
                 Finding(
                     "session_in_several_files",
@@ -153,6 +168,8 @@ class TreeChecker:
                 native_ids[other] = native_ids_of(job, job.tree.candidates[other])
             native_id = native_ids[other].get(ordinal)
             first, place = files[one].target, Location(ordinal, native_id, line)
+            code = "conflicting_id" if conflict.is_one_session else "id_in_two_sessions"
+            self._also[files[other].target][code] += 1
             if conflict.is_one_session:
                 self._notes.add(
                     Finding(

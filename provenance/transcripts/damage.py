@@ -40,6 +40,7 @@ _NOT_UTF8 = "line: expected UTF-8, got another encoding"
 
 _skip_space = re.compile(r"[ \t\r\n]*").match
 _find_nul_run = re.compile(rb"\x00+").finditer
+_match_key = re.compile(r'\{"[^"\\]{0,100}"').match
 # What a literal looks like that was cut short, and what is left of a number behind its digits.
 _is_cut_literal = re.compile(r"(?:t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|-)?").fullmatch
 _is_cut_number = re.compile(r"\.|(?:\.[0-9]+)?[eE][+-]?").fullmatch
@@ -147,17 +148,19 @@ def _judge_damage(
     # 3. It parses, and is no strict JSON: a key twice, NaN.
     if stop.is_whole:
         return Judged(_fault("invalid_line", why), found)
-    # 4. The beginning of a record. A character that was cut in two stands at the very end.
+    # 4. The beginning of a record. A character that was cut in two stands at the very end. Where a
+    #    value was to follow, another record that begins there looks like one: it ends the line.
     if stop.is_cut_short:
-        return Judged(
-            _fault("torn_line", "line: expected a whole record, got one cut short"), found
-        )
-    if is_cut_character:
-        return Judged(_fault("invalid_line", _NOT_UTF8), found)
-    # 5. Another one that begins inside it.
-    begin = _find_inside(text, end, stop.end, limits, is_record)
+        otherwise = _fault("torn_line", "line: expected a whole record, got one cut short")
+        begin = None if is_cut_character else _find_last(text, end, limits, is_record)
+    elif is_cut_character:
+        otherwise, begin = _fault("invalid_line", _NOT_UTF8), None
+    else:
+        # 5. Another one that begins inside it.
+        otherwise = _fault("invalid_line", why)
+        begin = _find_inside(text, end, stop.end, limits, is_record)
     if begin is None:
-        return Judged(_fault("invalid_line", why), found)
+        return Judged(otherwise, found)
     inside = [item for item in _collect(text, begin, limits)[0] if is_record(item[2])]
     message = "line: expected one record, got another that begins inside"
     return Judged(_fault("spliced_line", message), (*found, *inside))
@@ -300,6 +303,31 @@ def _find_inside(
             value = _strict(text[place : scan.end].encode(), limits)
             if isinstance(value, dict) and is_record(value):
                 return place
+        left -= max(scan.end - place, 1)
+        if left < 0:
+            break
+    return None
+
+
+def _find_last(
+    text: str, start: int, limits: Limits, is_record: Callable[[dict[str, Any]], bool]
+) -> int | None:
+    """Find a whole record that begins where a value may, and ends where the text does.
+
+    It begins with the same key as the one that it was written into, or it is a part of that one:
+    writers keep the order of their keys.
+    """
+    if not text.endswith("}"):
+        return None
+    key = _match_key(text, start)
+    left = _MOST_READINGS * len(text)
+    for place in _beginnings(text, start + 1):
+        if text[place - 1] not in ":[," or key is None or not text.startswith(key[0], place):
+            continue
+        scan = _scan(text, place)
+        if scan.is_whole and scan.end == len(text):
+            value = _strict(text[place:].encode(), limits)
+            return place if isinstance(value, dict) and is_record(value) else None
         left -= max(scan.end - place, 1)
         if left < 0:
             break

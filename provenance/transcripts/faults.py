@@ -89,6 +89,7 @@ class Tally:
         self._parents: set[str] = set()
         self._callers: dict[str, str | None] = {}
         self._open: dict[str, list[_Place]] = {}
+        self._copied_results: list[tuple[str, _Place]] = []
         self._early: dict[str, list[_Place]] = {}
         self._messages: dict[str, _Message] = {}
         self._spoken: dict[str | None, _Spoken] = {}
@@ -118,9 +119,8 @@ class Tally:
                     self._note_call(call, record, place)
         if record.results:
             self.results += len(record.results)
-            if not is_copy:
-                for result in record.results:
-                    self._note_result(result, record)
+            for result in record.results:
+                self._note_result(result, record, is_copy=is_copy)
             self._end_turn(record.strand)
         if record.speaker is not None:
             is_turn = record.message_id is None and record.speaker is Speaker.ASSISTANT
@@ -200,9 +200,8 @@ class Tally:
         digest = hash(record.raw)
         known = self._ids.get(native_id)
         is_same = known is not None and known[1] == digest and not record.supersedes
-        # A copy follows its parent no second time.
-        if record.parent is not None and not is_same:
-            self._note_parent(record, record.parent)
+        if record.parent is not None:
+            self._note_parent(record, record.parent, is_copy=is_same)
         if known is None:
             self._ids[native_id] = (record.ordinal, digest)
             self._waiting_parents.pop(native_id, None)
@@ -223,9 +222,11 @@ class Tally:
         )
         return is_same
 
-    def _note_parent(self, record: Record, parent: str) -> None:
+    def _note_parent(self, record: Record, parent: str, *, is_copy: bool) -> None:
         if parent not in self._ids:
             self._waiting_parents.setdefault(parent, []).append(_place_of(record))
+        if is_copy:
+            return  # it follows its parent no second time
         if parent in self._parents:
             self._found.append(
                 _at(
@@ -301,9 +302,12 @@ class Tally:
             return
         self._open.setdefault(call_id, []).append(place)
 
-    def _note_result(self, result: CallResult, record: Record) -> None:
+    def _note_result(self, result: CallResult, record: Record, *, is_copy: bool) -> None:
         call_id = result.call_id
         if not call_id:
+            return
+        if is_copy:
+            self._copied_results.append((call_id, _place_of(record)))
             return
         waiting = self._open.get(call_id)
         if waiting:
@@ -347,12 +351,10 @@ class Tally:
                         f"result of {_shown(call_id)}: its call stands before the file begins",
                     )
                 else:
-                    yield _at(
-                        place,
-                        "orphan_result",
-                        Severity.ERROR,
-                        f"result of {_shown(call_id)}: expected its call in the file, got none",
-                    )
+                    yield _orphan(place, call_id)
+        for call_id, place in self._copied_results:
+            if call_id not in self._callers:
+                yield _orphan(place, call_id)
         for call_id, places in self._open.items():
             for place in places:
                 if self._is_interrupted(place):
@@ -395,6 +397,15 @@ def _place_of(record: Record) -> _Place:
 def _shown(call_id: str) -> str:
     """Give an id as a message can hold it: short, and nothing in it that steers a terminal."""
     return printable(call_id[:_MAX_ID_CHARS])
+
+
+def _orphan(place: _Place, call_id: str) -> Fault:
+    return _at(
+        place,
+        "orphan_result",
+        Severity.ERROR,
+        f"result of {_shown(call_id)}: expected its call in the file, got none",
+    )
 
 
 def _second_result(place: _Place, call_id: str) -> Fault:

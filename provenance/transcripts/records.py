@@ -152,6 +152,8 @@ class OutputFile(NamedTuple):
         size_range: the least and the most bytes, where only a rounded number is said.
         sha256: the digest it is said to have, 64 hex digits; None: nothing is said.
         head: the bytes it is said to begin with; None: nothing is said.
+        beside: a path that begins with no `/` begins beside the folder of this name, which the
+            transcript lies in; None: there are no such paths.
     """
 
     path: str
@@ -159,6 +161,7 @@ class OutputFile(NamedTuple):
     size_range: tuple[int, int] | None = None
     sha256: str | None = None
     head: bytes | None = None
+    beside: str | None = None
 
 
 class Reference(msgspec.Struct, gc=False, kw_only=True, frozen=True):

@@ -122,13 +122,21 @@ class _Waiting(NamedTuple):
 class ReferenceBook:
     """Takes the references of one source and resolves them."""
 
-    def __init__(self, root: TrustedRoot | None, folder_names: Sequence[str], stem: str) -> None:
+    def __init__(
+        self,
+        root: TrustedRoot | None,
+        folder_names: Sequence[str],
+        stem: str,
+        *,
+        root_name: str = "",
+    ) -> None:
         """Take where the source lies.
 
         Args:
             root: below it files are looked for; None: nowhere.
             folder_names: the folders from the root down to the source.
             stem: what the source is called, and often its session.
+            root_name: what the root is called, where it may stand in a path.
         """
         self.counts: Counter[str] = Counter()
         self.fault_counts: Counter[str] = Counter()
@@ -137,6 +145,7 @@ class ReferenceBook:
         self._root = root
         self._folder_names = tuple(folder_names)
         self._stem = stem
+        self._root_name = root_name
         self._waiting: list[_Waiting] = []
         # What is normal must not keep out what is a fault.
         self._listed_by_weight: Counter[tuple[str, Severity]] = Counter()
@@ -162,6 +171,7 @@ class ReferenceBook:
                 )
             )
         elif reference.file is not None:
+            place = place._replace(is_normal=reference.is_optional)
             self._note(self._look_for(reference.file, place))
         elif reference.members:
             self._note(_of_members(reference, place))
@@ -191,6 +201,23 @@ class ReferenceBook:
         if self._listed_by_weight[weight] <= _MOST_LISTED:
             self.listed.append(resolved)
 
+    def _place_of(self, wanted: OutputFile, session: str) -> tuple[str, ...] | None:
+        folders, path = self._folder_names, wanted.path
+        if wanted.beside is not None and not path.startswith("/"):
+            parts = tuple(part for part in path.split("/") if part)
+            if wanted.beside not in folders or not all(map(_is_plain, parts)):
+                return None
+            return (*folders[: folders.index(wanted.beside)], *parts)
+        if wanted.beside is not None and wanted.beside in folders:
+            # The agent's folder is named in the path; it may be the root, which has no name here.
+            above = folders[: folders.index(wanted.beside)]
+            for anchor in (*above[-1:], self._root_name):
+                head, found, rest = path.rpartition(f"/{anchor}/")
+                parts = tuple(part for part in rest.split("/") if part)
+                if found and anchor and head and all(map(_is_plain, parts)):
+                    return (*above, *parts)
+        return place_below(folders, session.partition(".agent-")[0], path, stem=self._stem)
+
     def _look_for(self, wanted: OutputFile, place: ResolvedReference) -> ResolvedReference:
         """Find a file below the root and compare it with what is said of it."""
         kind = place.kind
@@ -201,19 +228,20 @@ class ReferenceBook:
             )
         # 2. Where it would lie below the root; nothing is opened to find out.
         session = place.session or self._stem
-        names = (
-            None
-            if self._root is None
-            else place_below(
-                self._folder_names, session.partition(".agent-")[0], wanted.path, stem=self._stem
-            )
-        )
+        names = None if self._root is None else self._place_of(wanted, session)
         own = {session.partition(".agent-")[0], self._stem}
         if names is not None and _is_of_another_session(names, own):
             return place._replace(
                 status=_DENIED,
                 message=f"{kind}: expected an output of this session, got one of another's folder; "
                 "it was not opened",
+            )
+        if names is None and place.is_normal and wanted.beside is not None:
+            # Its folder lies outside what was named, as a rule; nobody says that it has to be here.
+            return place._replace(
+                status=_MISSING,
+                message=f"{kind}: expected a file of the agent's own folder, which is not below "
+                "the root; it was not looked for",
             )
         if names is None or self._root is None:
             return place._replace(
@@ -238,6 +266,14 @@ class ReferenceBook:
                 message=f"{kind}: {failure}",
                 is_conclusive=reason not in INCONCLUSIVE_REASONS,
             )
+
+
+def _is_plain(part: str) -> bool:
+    try:
+        check_component(part)
+    except UnsafeComponent:
+        return False
+    return True
 
 
 def place_below(

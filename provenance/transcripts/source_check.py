@@ -158,7 +158,7 @@ def _one_pass(
     source.forget_pass()
     log = FaultLog()
     tallies: dict[str | None, Tally] = {}
-    book = ReferenceBook(root, source.folder_names, source.stem)
+    book = ReferenceBook(root, source.folder_names, source.stem, root_name=source.root_name)
     damaged: list[int] = []
     separate = transcript_format.has_separate_sessions
     last = 0

@@ -74,8 +74,12 @@ def test_one_id_with_other_bytes_in_two_files_of_a_session(tmp_path: Path) -> No
     assert finding.location.to_dict() == {"ordinal": 2, "native_id": uuid(2), "line": 2}
     assert "one.jsonl" in finding.message
     assert _codes(report)["session_in_several_files"] == 1
+    assert [(one.target, dict(one.findings)) for one in report.transcripts] == [
+        ("one.jsonl", {"session_in_several_files": 1}),
+        ("two.jsonl", {"conflicting_id": 1}),
+    ]
     # Each of them alone says nothing of it.
-    assert all(one.findings == {} for one in report.transcripts)
+    assert _codes(_audit(tmp_path / "one.jsonl")) == _codes(_audit(tmp_path / "two.jsonl")) == {}
 
 
 def test_an_equal_copy_is_no_fault(tmp_path: Path) -> None:

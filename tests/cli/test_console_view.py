@@ -196,4 +196,4 @@ def test_sources_are_counted_where_there_may_be_some() -> None:
         replace(alone, not_checked=1),
         replace(alone, sources=(_source(Reason.TRANSCRIPT_MISSING),)),
     ):
-        assert " sources: " in view_of(report, ExitCode.OK).counts
+        assert " source" in view_of(report, ExitCode.OK).counts

@@ -169,3 +169,52 @@ def test_a_log_of_any_name_is_found(tree: Path, call: Callable[..., Any]) -> Non
     assert {one["target"] for one in report["transcripts"]} == {
         "backup", "s7.txt", "s8.jsonl.old", f"-p/{ONE}.jsonl",
     }  # fmt: skip
+
+
+def test_cite_prints_no_pointer_on_which_two_logs_of_a_session_disagree(
+    tree: Path, call: Callable[..., Any]
+) -> None:
+    (tree / "copy.jsonl").write_bytes(
+        b"".join(line(claude_record(n, session=ONE, extra=n)) for n in (1, 2))
+    )
+    done = call("cite", tree, "--grep", "text", "--format", "json")
+    rows = [json.loads(one) for one in done.out.splitlines()]
+    assert [one["pointer"] for one in rows] == [
+        f"transcript:{ONE}:3", *(f"transcript:{TWO}:{n}" for n in (4, 5, 6))
+    ]  # fmt: skip
+    for row in rows:
+        assert call("verify", "--pointer", row["pointer"], "--transcript-root", tree).code == 0
+
+
+def test_pointers_lead_into_the_folder_that_was_named(tree: Path, call: Callable[..., Any]) -> None:
+    done = call("verify", tree, "--pointer", f"transcript:{ONE}:1", "--format", "json")
+    assert done.code == 0
+    assert [one["status"] for one in done.report["results"]] == ["available"]
+    done = call("verify", "-", tree, stdin=f"transcript:{TWO}:4\n".encode())
+    assert done.code == 0
+    assert call("verify", tree, "--pointer", f"transcript:{ONE}:9").code == 12
+    done = call("verify", tree, "--pointer", f"artifact:{ONE}:a:{'0' * 64}")
+    assert done.code == 2
+    assert "--artifact-root" in done.err
+
+
+def test_targets_that_overlap_are_checked_once(tree: Path, call: Callable[..., Any]) -> None:
+    file = tree / "-p" / f"{ONE}.jsonl"
+    for targets in ([tree, file], [file, tree], [tree / "-p", tree, file]):
+        done = call("verify", *targets, "--format", "json")
+        assert [one["records"] for one in done.report["transcripts"]] == [6], targets
+
+
+def test_what_two_files_say_is_counted_at_the_one_it_is_said_of(
+    tree: Path, call: Callable[..., Any]
+) -> None:
+    (tree / "copy.jsonl").write_bytes(
+        b"".join(line(claude_record(n, session=ONE, extra=n)) for n in (1, 2))
+    )
+    report = call("verify", tree, "--format", "json").report
+    counted: dict[str, int] = {}
+    for one in report["transcripts"]:
+        for code, count in one["findings"].items():
+            counted[code] = counted.get(code, 0) + count
+    assert counted == report["summary"]["findings"]
+    assert {"conflicting_id", "session_in_several_files"} <= counted.keys()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provenance.findings import Severity
-from provenance.limits import Limits
+from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.transcripts import damage
 from provenance.transcripts.damage import Judged, judge
 from tests.trees import run_python
@@ -138,6 +138,33 @@ def test_each_kind_and_the_nearest_miss(text: bytes, code: str | None, found: li
 @pytest.mark.parametrize("cut", [b'{"a":12.', b'{"a":[-0.', b'{"a":5e', b'{"a":1.5E+', b'{"a":1e-'])
 def test_a_number_that_was_cut_is_torn_too(cut: bytes) -> None:
     assert _said(cut) == ("torn_line", [])
+
+
+def test_a_record_that_begins_anywhere_inside_another_is_kept() -> None:
+    first = b'{"uuid":"a","list":[1,{"x":"y"}],"message":{"role":"user","text":"a b"},"n":12}'
+    second = b'{"uuid":"b","message":{"role":"user","text":"c"}}'
+
+    def is_record(value: dict[str, Any]) -> bool:
+        return "uuid" in value
+
+    for cut in range(1, len(first)):
+        judged = judge(first[:cut] + second, limits=DEFAULT_LIMITS, is_record=is_record)
+        assert judged.fault is not None
+        assert judged.fault.code == "spliced_line", first[:cut]
+        assert [raw for _, raw, _ in judged.found] == [second]
+
+
+def test_the_last_part_of_a_record_that_lacks_its_end_is_no_record() -> None:
+    whole = b'{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user"}}'
+    for end in range(1, len(whole)):
+        judged = judge(whole[:end], limits=DEFAULT_LIMITS, is_record=lambda value: True)
+        assert (judged.fault and judged.fault.code, judged.found) == ("torn_line", ())
+
+
+def test_what_only_looks_like_a_record_inside_is_torn() -> None:
+    judged = judge(b'{"uuid":"a","message":{"n":1}', limits=DEFAULT_LIMITS,
+                   is_record=lambda value: "uuid" in value)  # fmt: skip
+    assert (judged.fault and judged.fault.code, judged.found) == ("torn_line", ())
 
 
 def test_two_records_behind_a_splice_are_both_kept() -> None:

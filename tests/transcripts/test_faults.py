@@ -219,6 +219,18 @@ def test_a_copy_calls_and_answers_nothing_a_second_time() -> None:
     ]  # fmt: skip
 
 
+def test_each_copy_of_a_fault_is_one() -> None:
+    first = {"native_id": "a", "parent": "gone", "raw": b"1"}
+    dangling = {"native_id": "b", "parent": "gone too", "raw": b"2"}
+    orphan = _user(native_id="c", parent="b", raw=b"3", results=["x"])
+    given = [first, first, dangling, dangling, orphan, orphan]
+    said = [one for one in _said(*given) if one[0] != "duplicate_id"]
+    assert said == [
+        ("dangling_parent", 2), ("dangling_parent", 3), ("dangling_parent", 4),
+        ("orphan_result", 5), ("orphan_result", 6), ("slice_start", 1),
+    ]  # fmt: skip
+
+
 def test_a_later_version_calls_and_answers_nothing_a_second_time() -> None:
     whole = _model("m", calls=["c"], results=["c"], native_id="a")
     again = {**whole, "supersedes": True}

@@ -233,7 +233,7 @@ def _citations(text: str) -> Iterator[Reference]:
     """Give what an answer cites; memories are rewritten and thrown away, so none need be there."""
     cited = find_citations(text)
     for path in cited.paths:
-        file = OutputFile(path if path.startswith("/") else _MEMORIES + path)
+        file = OutputFile(path if path.startswith("/") else _MEMORIES + path, beside="sessions")
         yield Reference(kind=CITATION, file=file, is_optional=True)
     for _ in cited.sessions:
         reason = "the session that a memory came from is looked for in no other file"

@@ -35,6 +35,7 @@ from provenance.transcripts.records import (
     Speaker,
 )
 from provenance.transcripts.sources import Head, Source, SourceUnreadable
+from tests.transcripts.breaking import audit
 
 SAMPLES = Path(__file__).parents[2] / "data" / "transcripts" / "codex"
 REAL = "rollout-2025-09-25T15-12-14-019982b8-3422-79e0-8b3b-05abaf4f3c3e.jsonl"
@@ -749,13 +750,43 @@ CITATION = (
 def test_an_answer_cites_memories(tmp_path: Path) -> None:
     references = _references(tmp_path, _meta(), _message("assistant", CITATION))
     assert [reference.file for reference in references] == [
-        OutputFile("memories/MEMORY.md"),
-        OutputFile("memories/rollout_summaries/x.md"),
+        OutputFile("memories/MEMORY.md", beside="sessions"),
+        OutputFile("memories/rollout_summaries/x.md", beside="sessions"),
         None,
     ]
     assert {(r.kind, r.is_optional) for r in references} == {("oai-mem-citation", True)}
     assert references[2].unsupported is not None
     assert UUID not in references[2].unsupported
+
+
+@pytest.mark.parametrize(
+    ("cited", "target", "there", "status"),
+    [
+        ("MEMORY.md", ".codex", True, "available"),
+        ("MEMORY.md", ".codex", False, "missing"),
+        ("/home/u/.codex/memories/MEMORY.md", ".codex", True, "available"),
+        ("/home/u/.codex/memories/MEMORY.md", ".", True, "available"),
+        ("MEMORY.md", ".", True, "available"),
+        ("MEMORY.md", ".codex/sessions", True, "missing"),
+        ("MEMORY.md", ".codex/sessions/2026/r.jsonl", True, "missing"),
+        ("/etc/passwd", ".codex", True, "missing"),
+        ("../../secret", ".codex", True, "missing"),
+    ],
+)
+def test_a_memory_that_is_cited_is_no_alarm(
+    tmp_path: Path, cited: str, target: str, there: bool, status: str
+) -> None:
+    text = CITATION.replace("MEMORY.md", cited)
+    folder = tmp_path / ".codex" / "sessions" / "2026"
+    folder.mkdir(parents=True)
+    (folder / "r.jsonl").write_bytes(_lines(_meta(), _message("assistant", text)))
+    if there:
+        (tmp_path / ".codex" / "memories").mkdir()
+        (tmp_path / ".codex" / "memories" / "MEMORY.md").write_text("what is remembered")
+    (tmp_path / "secret").write_text("not to be opened")
+    report = audit(tmp_path / target)
+    assert str(report.references[0].status) == status
+    assert [one for one in report.findings if one.severity is not Severity.INFO] == []
 
 
 def test_the_same_words_of_a_user_or_an_event_cite_nothing(tmp_path: Path) -> None:
