@@ -202,8 +202,8 @@ class _TargetReader:
         if not self._several:
             return candidates
         place = root.path.absolute()
-        new = tuple(one for one in candidates if place.joinpath(*one.names) not in self._taken)
-        self._taken.update(place.joinpath(*one.names) for one in new)
+        new = tuple(one for one in candidates if PurePath(place, *one.names) not in self._taken)
+        self._taken.update(PurePath(place, *one.names) for one in new)
         return new
 
     def _is_foreign(self, home: TrustedRoot, candidate: Candidate) -> bool:
