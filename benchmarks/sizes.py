@@ -34,6 +34,8 @@ class Sizes:
         rollouts: transcripts of the tree of Codex.
         rollout_bytes: about their size, together.
         curve_records: lengths of one transcript of Claude Code on the curve, growing.
+        messages: lengths of the histories that are compacted, growing; the third stands beside
+            `copy.deepcopy`.
     """
 
     big_bytes: int
@@ -48,6 +50,7 @@ class Sizes:
     rollouts: int
     rollout_bytes: int
     curve_records: tuple[int, ...]
+    messages: tuple[int, ...] = (10, 100, 1_000)
 
 
 SMALL = Sizes(
@@ -63,6 +66,7 @@ SMALL = Sizes(
     rollouts=40,
     rollout_bytes=20_000_000,
     curve_records=(1_000, 10_000, 100_000),
+    messages=(100, 1_000, 10_000),
 )
 FULL = Sizes(
     big_bytes=2048 * _MIB,
@@ -77,5 +81,6 @@ FULL = Sizes(
     rollouts=1_000,
     rollout_bytes=500_000_000,
     curve_records=(10_000, 100_000, 1_000_000),
+    messages=(100, 1_000, 10_000, 100_000),
 )
 SCALES = {"small": SMALL, "full": FULL}

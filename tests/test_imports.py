@@ -160,6 +160,8 @@ _MAY_LOAD = {
     "provenance.parallel": {"multiprocessing"},
     "provenance.processes": {"multiprocessing"},
     "provenance.audit.tree_jobs": {"multiprocessing"},
+    # Loaded only where a summarizer is awaited.
+    "provenance.compaction.asking_async": {"asyncio", "ssl"},
     # Loaded with the formats, when there is something to tell.
     "provenance.fs.sqlite": {"sqlite3"},
     "provenance.transcripts.adapters.openai_agents": {"sqlite3"},

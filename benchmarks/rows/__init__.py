@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+from benchmarks import compaction
 from benchmarks.model import Row
 from benchmarks.plan import Plan
 from benchmarks.rows import (
@@ -25,6 +26,7 @@ FAMILIES: Mapping[str, Callable[[Plan], Iterator[Row]]] = MappingProxyType(
         # Before anything big is deleted: see there.
         "spilling": spilling.run,
         "small-artifacts": small_artifacts.run,
+        "compaction": compaction.run,
         "transcript": transcript.run,
         "transcript-trees": transcript_trees.run,
         "big-artifact": big_artifact.run,

@@ -15,6 +15,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from provenance.messages._blocks import DROPPED, Block, BlockKind, nothing_but
 from provenance.messages._fields import field, items_of, replaced, text_field
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 # Every block of a history comes through here: names of the module are read faster than an enum's.
+_new = tuple.__new__
 _TEXT, _OTHER = BlockKind.TEXT, BlockKind.OTHER
 _TOOL_CALL, _TOOL_RESULT = BlockKind.TOOL_CALL, BlockKind.TOOL_RESULT
 _KINDS = {
@@ -55,17 +57,21 @@ def content_block(index: int, value: object) -> Block:
     """One item of a content list."""
     if isinstance(value, str):
         return Block(index, _TEXT, None, None, value)
-    tag = value.get("type") if type(value) is dict else field(value, "type")
+    # The get of a dict is what `field` would call.
+    read = value.get if type(value) is dict else partial(field, value)
+    tag = read("type")
     kind = _KINDS.get(tag, _OTHER) if isinstance(tag, str) else _OTHER
     if kind is _TEXT:
-        if not isinstance(field(value, "text"), str):
+        if not isinstance(read("text"), str):
             kind = _OTHER
-        return Block(index, kind, None, None, value)
+        return _new(Block, (index, kind, None, None, value))
     if kind is _TOOL_CALL:
-        return Block(index, kind, field(value, "id"), text_field(value, "name") or None, value)
+        name = read("name")
+        name = name if isinstance(name, str) and name else None
+        return _new(Block, (index, kind, read("id"), name, value))
     if kind is _TOOL_RESULT:
-        return Block(index, kind, field(value, "tool_use_id"), None, value)
-    return Block(index, kind, None, None, value)
+        return _new(Block, (index, kind, read("tool_use_id"), None, value))
+    return _new(Block, (index, kind, None, None, value))
 
 
 def rebuilt(message: object, changes: Mapping[int, object]) -> object | None:

@@ -25,9 +25,10 @@ import msgspec
 
 from provenance.messages.shapes import to_json_value
 
-__all__ = ["json_length", "json_text"]
+__all__ = ["json_length", "json_text", "plain_encoding", "plain_length"]
 
-_ENCODER = msgspec.json.Encoder()
+# Sorted, so that what is encoded to be counted can also be taken for the digest of a block.
+_ENCODER = msgspec.json.Encoder(order="sorted")
 _STRINGS = frozenset({str})
 _ARRAYS = frozenset({list, tuple})
 _PRINTED_ALIKE = frozenset({int, bool, type(None)})
@@ -36,8 +37,12 @@ _CANNOT_PRINT = (TypeError, ValueError, OverflowError, RecursionError)
 
 def json_length(value: object) -> int:
     """Give the number of characters of `json_text(value)`."""
+    plain = plain_length(value)
+    if plain is not None:
+        return plain
+    if type(value) is str:
+        return len(encode_basestring(value))
     try:
-        # First the encoder: it refuses what holds itself, which the walk would follow for ever.
         size = len(_ENCODER.encode(value))
         difference = _difference(value)
     except _CANNOT_PRINT:
@@ -54,6 +59,49 @@ def json_text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
     except _CANNOT_PRINT:
         return "".join(_pieces(value))
+
+
+def plain_length(value: object) -> int | None:
+    """Give the number of characters of `json_text(value)`, for what is plain and all ASCII."""
+    found = plain_encoding(value)
+    return None if found is None else found[0]
+
+
+def plain_encoding(value: object) -> tuple[int, bytes] | None:
+    """Give that number, and the JSON without spaces and with sorted keys that it was taken from.
+
+    None: some part is neither text, a whole number, a constant nor a container of those, or is no
+    ASCII. Most blocks are plain, so this walk looks at nothing else. What is plain is printed by
+    msgspec as by the standard library, but for the spaces behind commas and colons.
+    """
+    try:
+        # First the encoder: it refuses what holds itself, which the walk would follow for ever.
+        encoded = _ENCODER.encode(value)
+    except _CANNOT_PRINT:
+        return None
+    if not encoded.isascii():
+        return None
+    total = len(encoded)
+    if type(value) is str:
+        return total, encoded
+    rest: list[Any] = [value]
+    for item in rest:  # which grows meanwhile
+        kind = type(item)
+        if kind is dict:
+            if item:
+                total += 2 * len(item) - 1
+            for key, inner in item.items():
+                if type(key) is not str:
+                    return None
+                if type(inner) is not str:
+                    rest.append(inner)
+        elif kind is list:
+            if item:
+                total += len(item) - 1
+            rest += item
+        elif kind is not str and kind not in _PRINTED_ALIKE:
+            return None
+    return total, encoded
 
 
 def _difference(value: object) -> int | None:

@@ -22,11 +22,19 @@ from provenance.messages._anthropic import content_block
 from provenance.messages._blocks import DROPPED, Block, BlockKind, nothing_but
 from provenance.messages._fields import field, is_record, items_of, replaced, text_field
 
-__all__ = ["SINGLE_FIELDS", "blocks", "called", "interrupted_result", "is_chat", "rebuilt"]
+__all__ = [
+    "OWN_FIELDS",
+    "SINGLE_FIELDS",
+    "blocks",
+    "called",
+    "interrupted_result",
+    "is_chat",
+    "rebuilt",
+]
 
 SINGLE_FIELDS = ("refusal", "audio", "function_call")
 """What an assistant says outside its content and calls; each is one block."""
-_OWN_FIELDS = frozenset({"tool_calls", *SINGLE_FIELDS})
+OWN_FIELDS = frozenset({"tool_calls", *SINGLE_FIELDS})
 _RESULT_ROLES = frozenset({"tool", "function"})
 
 
@@ -34,9 +42,9 @@ def is_chat(message: object, role: str) -> bool:
     """Whether a message has something that only this shape has."""
     if role in _RESULT_ROLES:
         return True
-    if type(message) is dict and _OWN_FIELDS.isdisjoint(message):
+    if type(message) is dict and OWN_FIELDS.isdisjoint(message):
         return False
-    return any(field(message, name) is not None for name in _OWN_FIELDS)
+    return any(field(message, name) is not None for name in OWN_FIELDS)
 
 
 def blocks(message: object) -> tuple[Block, ...]:

@@ -30,6 +30,8 @@ __all__ = [
     "validate_tool_protocol",
 ]
 
+# Looked up once: an enumeration is slow to.
+_CALL, _RESULT = BlockKind.TOOL_CALL, BlockKind.TOOL_RESULT
 _USER_SIDE = frozenset({"user", "tool"})
 
 
@@ -74,11 +76,12 @@ def validate_rows(rows: Iterable[tuple[str, Sequence[Block]]]) -> dict[str, Tool
     remaining = iter(enumerate(rows))
     for index, (role, blocks) in remaining:
         for block in blocks:
-            if block.kind is BlockKind.TOOL_CALL:
+            kind = block.kind
+            if kind is _CALL:
                 call_id = _call_id(block, index, "tool call id")
                 _check_call(call_id, index, role=role, called=called)
                 called[call_id] = index
-            elif block.kind is BlockKind.TOOL_RESULT:
+            elif kind is _RESULT:
                 call_id = _call_id(block, index, "tool result id")
                 if role not in _USER_SIDE:
                     _refuse(index, "role of a tool result", "the user side", _by(role), call_id)
@@ -123,7 +126,7 @@ def _check_call(call_id: str, index: int, *, role: str, called: Mapping[str, int
 
 def _is_called(call_id: str, remaining: Iterator[tuple[int, tuple[str, Sequence[Block]]]]) -> bool:
     return any(
-        block.kind is BlockKind.TOOL_CALL and block.call_id == call_id
+        block.kind is _CALL and block.call_id == call_id
         for _, (_, blocks) in remaining
         for block in blocks
     )

@@ -42,6 +42,7 @@ __all__ = [
     "to_json_value",
     "with_call_ids",
     "with_result_text",
+    "with_result_texts",
     "without_blocks",
 ]
 
@@ -54,6 +55,8 @@ _ROLES = {
     "function": "tool",
 }
 _OUTPUTS = frozenset(_openai_responses.OUTPUT_OF.values())
+_TALKERS = ("user", "assistant")
+_ANTHROPIC_ALONE = ("tool_use", "tool_result", "thinking", "text")
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 
 
@@ -61,6 +64,12 @@ def shape_of(message: object) -> Shape:
     """The adapter of a message's shape."""
     if type(message) is dict:
         tag, role = message.get("type"), message.get("role")
+        if tag is None and role in _TALKERS and _openai_chat.OWN_FIELDS.isdisjoint(message):
+            # The short way for what most messages are.
+            content = message.get("content")
+            first = content[0] if type(content) is list and content else None
+            if type(first) is dict and first.get("type") in _ANTHROPIC_ALONE:
+                return _anthropic
     else:
         tag, role = field(message, "type"), field(message, "role")
     tag = tag if isinstance(tag, str) else ""
@@ -79,7 +88,7 @@ def blocks_of(message: object) -> tuple[Block, ...]:
 
 def role_of(message: object) -> str:
     """Who a message is by: "user", "assistant", "system", "tool", or "" where it does not say."""
-    role = field(message, "role")
+    role = message.get("role") if type(message) is dict else field(message, "role")
     if isinstance(role, str) and role:
         return _ROLES.get(role, "")
     return _openai_responses.role_of_item(text_field(message, "type"))
@@ -106,13 +115,26 @@ def with_result_text(message: object, index: int, text: str) -> object:
     Raises:
         NotAToolResultError: the message has no tool result in that place.
     """
-    block = _block_at(message, index)
-    if block is None or block.kind is not BlockKind.TOOL_RESULT:
-        got = "no block" if block is None else f"a block of the kind {block.kind.value}"
-        raise NotAToolResultError(f"block {index}: expected a tool result, got {got}")
-    value = replaced(block.value, {_content_name(block.value): text})
-    made = shape_of(message).rebuilt(message, {index: value})
-    # One block was changed and none dropped, so there is a message.
+    return with_result_texts(message, {index: text})
+
+
+def with_result_texts(message: object, texts: Mapping[int, str]) -> object:
+    """A new message in which some tool results' contents are these texts; all else stays.
+
+    Raises:
+        NotAToolResultError: the message has no tool result in one of these places.
+    """
+    shape = shape_of(message)
+    blocks = shape.blocks(message)
+    values: dict[int, object] = {}
+    for index, text in texts.items():
+        block = blocks[index] if 0 <= index < len(blocks) else None
+        if block is None or block.kind is not BlockKind.TOOL_RESULT:
+            got = "no block" if block is None else f"a block of the kind {block.kind.value}"
+            raise NotAToolResultError(f"block {index}: expected a tool result, got {got}")
+        values[index] = replaced(block.value, {_content_name(block.value): text})
+    made = shape.rebuilt(message, values)
+    # Blocks were changed and none dropped, so there is a message.
     return message if made is None else made
 
 
@@ -186,11 +208,6 @@ def new_text_message(like: Sequence[object], role: str, text: str) -> object:
         if shape is _openai_chat or items_of(field(message, "content")):
             break
     return {"role": role, "content": text}
-
-
-def _block_at(message: object, index: int) -> Block | None:
-    found = blocks_of(message)
-    return found[index] if 0 <= index < len(found) else None
 
 
 def _content_name(result: object) -> str:

@@ -15,14 +15,14 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from provenance.frozen import sealed
-from provenance.messages._json_text import json_length
+from provenance.messages._json_text import json_length, plain_encoding
 from provenance.messages._parts import many_messages, parts_of
-from provenance.messages.shapes import blocks_of
+from provenance.messages.shapes import Block, blocks_of
 
 __all__ = [
     "MESSAGE_TOKENS",
@@ -32,6 +32,7 @@ __all__ = [
     "count_blocks",
     "count_request",
     "estimate_tokens",
+    "plain_costs",
 ]
 
 # Role and delimiters, which every provider adds in a form of its own.
@@ -102,14 +103,25 @@ def estimate_tokens(messages: Iterable[object]) -> int:
     return _HEURISTIC.count_messages(messages)
 
 
-def count_blocks(message: object, *, counter: TokenCounter | None = None) -> tuple[int, ...]:
+def count_blocks(
+    message: object,
+    *,
+    counter: TokenCounter | None = None,
+    blocks: Sequence[Block] | None = None,
+) -> tuple[int, ...]:
     """Count each block of a message, in the order of `blocks_of`.
 
     With the 4 of the message they make up what the message costs (by a counter that adds up, such
     as the estimate). A message that is one block has all the rest in that one.
+
+    Args:
+        message: of any of the three shapes.
+        counter: what counts; None is the estimate.
+        blocks: `blocks_of(message)`, where it is known already.
     """
     counter = _HEURISTIC if counter is None else counter
-    blocks = blocks_of(message)
+    if blocks is None:
+        blocks = blocks_of(message)
     if len(blocks) == 1:
         return (max(counter.count_message(message) - MESSAGE_TOKENS, 0),)
     text, _ = parts_of(message)
@@ -117,6 +129,35 @@ def count_blocks(message: object, *, counter: TokenCounter | None = None) -> tup
         counter.count_text(text) if block.value is text else counter.count_block(block.value)
         for block in blocks
     )
+
+
+def plain_costs(
+    message: object, blocks: Sequence[Block]
+) -> tuple[tuple[int, ...], list[bytes]] | None:
+    """Estimate each block of a message that is a role and a list of plain blocks in ASCII.
+
+    Most messages are. The same as `count_blocks` gives; None for any other message, which has to be
+    counted there. Beside the costs stands what they were taken from: of each block the JSON in
+    ASCII with sorted keys and no spaces, which is its canonical form.
+    """
+    if type(message) is not dict or message.get("role") is None:
+        return None
+    content = message.get("content")
+    if (
+        type(content) is not list
+        or len(content) != len(blocks)
+        or blocks[0].value is not content[0]
+    ):
+        return None
+    costs: list[int] = []
+    encoded: list[bytes] = []
+    for item in content:
+        found = plain_encoding(item)
+        if found is None:
+            return None
+        costs.append(found[0] // _CHARACTERS_A_TOKEN)
+        encoded.append(found[1])
+    return tuple(costs), encoded
 
 
 @sealed

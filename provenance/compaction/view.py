@@ -1,0 +1,226 @@
+"""The disposable copy of a history that the layers work on, with what each message costs.
+
+Guarantees: the caller's messages are never changed, and what is given back shares no container with
+them. Each message is read once and counted once, so that dropping thousands of them costs no count
+at all. Each block remembers where it stood and what it cost there. A message is copied when it is
+known to stay, or when somebody else's code is about to run (`detach`); a layer changes none.
+
+Example:
+    >>> view = View.of([{"role": "user", "content": "hello"}], HeuristicCounter())
+    >>> view.tokens, len(view.messages())
+    (5, 1)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
+
+from provenance.messages.protocol import (
+    ToolInteraction,
+    validate_rows,
+    validate_tool_protocol,
+)
+from provenance.messages.shapes import (
+    Block,
+    BlockKind,
+    blocks_of,
+    copy_message,
+    role_of,
+    without_blocks,
+)
+from provenance.messages.tokens import (
+    MESSAGE_TOKENS,
+    HeuristicCounter,
+    TokenCounter,
+    count_blocks,
+    plain_costs,
+)
+
+__all__ = ["Entry", "HeuristicCounter", "View"]
+
+# Names of the module are read faster than those of an enum.
+_THINKING, _OTHER = BlockKind.THINKING, BlockKind.OTHER
+
+
+class Entry:
+    """One message of the view.
+
+    Attributes:
+        message: the caller's own until `detach`, or one made out of it; never to be changed.
+        role: who it is by.
+        blocks: its blocks.
+        tokens: what it costs.
+        origin: its place in the original; None for a message that a layer put in.
+        places: for each of its blocks, the block's place in the original message.
+        canonical: the canonical JSON of each block, where counting gave it; not for keeping.
+        digests: the digest of each block of the original, where it was taken already.
+        is_kept: it holds an earlier summary, and is pruned as little as message 0 is.
+    """
+
+    __slots__ = (
+        "_costs",
+        "_is_changed",
+        "_is_ours",
+        "blocks",
+        "canonical",
+        "digests",
+        "is_kept",
+        "message",
+        "origin",
+        "places",
+        "role",
+        "tokens",
+    )
+
+    def __init__(self, message: object, counter: TokenCounter, origin: int | None) -> None:
+        """Read and count a message."""
+        self.message = message
+        self.role = role_of(message)
+        self.blocks = blocks_of(message)
+        self.origin = origin
+        self.places: Sequence[int] = range(len(self.blocks))
+        self.is_kept = False
+        self._costs: tuple[int, ...] | None = None
+        self._is_changed = self._is_ours = False
+        self.canonical: list[bytes] | None = None
+        self.digests: list[str] | None = None
+        if type(counter) is HeuristicCounter:
+            # The estimate adds up, so that its blocks need not be counted again when they go.
+            found = plain_costs(message, self.blocks)
+            if found is not None:
+                self._costs, self.canonical = found
+            self.tokens = MESSAGE_TOKENS + sum(self.costs(counter))
+        else:
+            self.tokens = counter.count_message(message)
+
+    def costs(self, counter: TokenCounter) -> tuple[int, ...]:
+        """Give what each block of the original message cost; ask before the first change."""
+        if self._costs is None:
+            self._costs = count_blocks(self.message, counter=counter, blocks=self.blocks)
+        return self._costs
+
+    def detach(self) -> None:
+        """Copy the message, if it is not a copy yet."""
+        if not self._is_ours:
+            self.message = self.copied()
+            self._is_ours = True
+            self.blocks = blocks_of(self.message)
+
+    def copied(self) -> object:
+        """Give a message that is nobody else's."""
+        return self.message if self._is_ours else copy_message(self.message)
+
+    def put(self, message: object, blocks: tuple[Block, ...], tokens: int) -> None:
+        """Take another message whose blocks stand for the same ones."""
+        self._is_changed = True
+        self._is_ours = False
+        self.message = message
+        self.blocks = blocks
+        self.tokens = tokens
+
+    def drop(self, message: object, gone: Collection[int], counter: TokenCounter) -> None:
+        """Take the message that is left without some blocks."""
+        costs = self.costs(counter)
+        self.places = [place for at, place in enumerate(self.places) if at not in gone]
+        self._is_ours = False
+        self.message = message
+        self.blocks = blocks_of(message)
+        if type(counter) is HeuristicCounter and not self._is_changed:
+            # What the blocks that stay cost is known.
+            self.tokens = MESSAGE_TOKENS + sum([costs[place] for place in self.places])
+        else:
+            self.tokens = counter.count_message(message)
+
+
+class View:
+    """Messages on their way through the layers."""
+
+    def __init__(self, entries: list[Entry], counter: TokenCounter) -> None:
+        """Take entries and who counts."""
+        self.entries = entries
+        self.counter = counter
+        self.tokens = sum([entry.tokens for entry in entries])
+        # Most histories have neither signed thinking nor what only providers know about.
+        self.has_bonds = any(
+            block.kind is _THINKING or block.kind is _OTHER
+            for entry in entries
+            for block in entry.blocks
+        )
+        self._interactions: dict[str, ToolInteraction] | None = None
+
+    @classmethod
+    def of(
+        cls, messages: Sequence[object], counter: TokenCounter, *, soft_limit: float = math.inf
+    ) -> View:
+        """Take a history.
+
+        Args:
+            messages: the history; never changed.
+            counter: counts each message.
+            soft_limit: from so many tokens on blocks get their digests while they are counted.
+
+        Raises:
+            ToolProtocolError: it is no sequence of messages.
+        """
+        if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+            validate_tool_protocol(messages)  # which says what was expected
+        entries: list[Entry] = []
+        tokens = 0
+        for index, message in enumerate(messages):
+            entry = Entry(message, counter, index)
+            tokens += entry.tokens
+            canonical, entry.canonical = entry.canonical, None
+            if canonical is not None and tokens >= soft_limit:
+                # Something has to go, and most of it will: the bytes are at hand now, and hot.
+                entry.digests = [sha256(printed).hexdigest() for printed in canonical]
+            entries.append(entry)
+        return cls(entries, counter)
+
+    def messages(self) -> list[object]:
+        """Give the messages as they are now, copied: the end of the view."""
+        return [entry.copied() for entry in self.entries]
+
+    def detach(self) -> None:
+        """Copy the messages that are the caller's own still, before other code can change them."""
+        for entry in self.entries:
+            entry.detach()
+
+    def interactions(self) -> dict[str, ToolInteraction]:
+        """Give the tool interactions by the messages' places now.
+
+        Raises:
+            ToolProtocolError: the messages break the tool protocol.
+        """
+        if self._interactions is None:
+            self._interactions = validate_rows((entry.role, entry.blocks) for entry in self.entries)
+        return self._interactions
+
+    def tool_names(self) -> dict[object, str]:
+        """Give the tool that each call is of, by the call's id."""
+        return {
+            block.call_id: block.name
+            for entry in self.entries
+            for block in entry.blocks
+            if block.kind is BlockKind.TOOL_CALL
+            and block.name is not None
+            and isinstance(block.call_id, str)
+        }
+
+    def without(self, index: int, gone: Iterable[int]) -> Entry | None:
+        """Take blocks out of a message; None where nothing of it is left."""
+        entry, dropped = self.entries[index], frozenset(gone)
+        if len(dropped) >= len(entry.blocks):
+            return None
+        message = without_blocks(entry.message, dropped)
+        if message is None:
+            return None
+        entry.drop(message, dropped, self.counter)
+        return entry
+
+    def replace(self, entries: list[Entry]) -> None:
+        """Take other entries."""
+        self.entries = entries
+        self.tokens = sum([entry.tokens for entry in entries])
+        self._interactions = None
