@@ -6,7 +6,7 @@ error and a documented exit code, never a traceback (unless `CTXAUDIT_DEBUG` ask
 
 Example:
     >>> app.list_commands(click.Context(app))
-    ['cite', 'explain', 'render', 'schema', 'show', 'spill', 'transcript', 'verify']
+    ['cite', 'compact', 'explain', 'render', 'schema', 'show', 'spill', 'transcript', 'verify']
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ __all__ = ["app", "run"]
 # name: (module below this package, what the list of commands says)
 _COMMANDS = {
     "cite": (".commands.cite", "Print pointers to the records of transcripts that hold a text."),
+    "compact": (".commands.compact", "Compact a history of messages, with a receipt."),
     "explain": (".commands.explain", "What a reason, finding or exit code means, and what to do."),
     "render": (".commands.render", "Print a durable state as the model will see it."),
     "schema": (".commands.schema", "Print a JSON Schema."),

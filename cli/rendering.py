@@ -33,7 +33,7 @@ from .operator_files import label_of, note_absent_folder, read_policy
 from .roots import part_below
 from .streams import talk, write_text
 
-__all__ = ["RenderOrder", "render"]
+__all__ = ["RenderOrder", "read_state", "render", "rendered"]
 
 _STATES = "states"
 
@@ -50,6 +50,7 @@ class RenderOrder:
     tenant: str | None
     resolve: bool
     quiet: bool
+    fallback_home: str | None = None
 
 
 def render(ctx: click.Context, order: RenderOrder) -> None:
@@ -58,7 +59,17 @@ def render(ctx: click.Context, order: RenderOrder) -> None:
     Raises:
         click.UsageError: the state, a policy or a root cannot be used.
     """
-    state = _read(ctx, order.state)
+    text = rendered(ctx, read_state(ctx, order.state), order)
+    if text:
+        write_text(text + "\n")
+
+
+def rendered(ctx: click.Context, state: DurableContextState, order: RenderOrder) -> str:
+    """Give the text of a state that was read, with what is true of its sources now.
+
+    Raises:
+        click.UsageError: a policy or a root cannot be used.
+    """
     if order.resolve and not order.quiet:
         note_absent_folder("--home", order.home)
         note_absent_folder("--transcript-root", order.transcript_root)
@@ -66,13 +77,16 @@ def render(ctx: click.Context, order: RenderOrder) -> None:
     part = _part(order) if order.resolve else None
     resolutions = None if part is None else _resolve(ctx, state, part, order)
     if order.resolve and part is None and not order.quiet:
-        talk("ctxaudit render: sources not looked up: expected a home or roots, got none")
-    text = render_durable_context(state, source_resolutions=resolutions)
-    if text:
-        write_text(text + "\n")
+        talk(f"{ctx.command_path}: sources not looked up: expected a home or roots, got none")
+    return render_durable_context(state, source_resolutions=resolutions)
 
 
-def _read(ctx: click.Context, path: str) -> DurableContextState:
+def read_state(ctx: click.Context, path: str) -> DurableContextState:
+    """Read a state file that the operator named.
+
+    Raises:
+        click.UsageError: it cannot be read.
+    """
     try:
         data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_document_bytes)
         return parse_state(data, limits=DEFAULT_LIMITS)
@@ -84,9 +98,9 @@ def _part(order: RenderOrder) -> AuditPart | None:
     home = order.home
     if home is None and order.transcript_root is None and order.artifact_root is None:
         folder = Path(order.state).absolute().parent
-        if folder.name != _STATES:
+        home = str(folder.parent) if folder.name == _STATES else order.fallback_home
+        if home is None:
             return None
-        home = str(folder.parent)
     request = AuditRequest(
         transcript_root=order.transcript_root,
         artifact_root=order.artifact_root,

@@ -20,6 +20,11 @@ FINDING_PAGES: dict[str, Page] = {
         "It is no JSON, breaks the schema, is a link, or may not be read.",
         "Read the message: it names the field. `ctxaudit schema state` prints the schema.",
     ),
+    "receipt_unreadable": (
+        "A receipt of the home cannot be read, so nobody knows where the texts it names went.",
+        "It is no JSON, breaks the schema, is a link, or may not be read.",
+        "Read the message: it names the field. `ctxaudit schema receipt` prints the schema.",
+    ),
     "config_invalid": (
         "The target's own ctxaudit.toml is not understood; nothing of it was applied.",
         (

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
+from provenance.audit._compaction_pages import COMPACTION_PAGES
 from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._page import Explanation
@@ -31,6 +32,7 @@ _FAMILIES = {
     "finding": FINDING_PAGES | TRANSCRIPT_PAGES,
     "exit code": EXIT_PAGES,
     **WORD_PAGES,
+    **COMPACTION_PAGES,
 }
 _PAGES = {
     code: Explanation(family, code, *page)

@@ -1,8 +1,8 @@
-"""A state home: its own configuration, what its states cite, and what nothing cites.
+"""A state home: its own configuration, what its states and receipts cite, what nothing cites.
 
 Guarantees: everything below the home is reached through its trusted root, so that no link in it
-leads elsewhere. A state that cannot be read is a finding and the rest is read. What nothing cites
-is counted, and handed on to be checked only where the operator asks for all.
+leads elsewhere. A state or receipt that cannot be read is a finding and the rest is read. What
+nothing cites is counted, and handed on to be checked only where the operator asks for all.
 
 Example:
     >>> from provenance.audit.notes import Notes
@@ -16,7 +16,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from provenance.artifacts.verify import ARTIFACT_FOLDER, RESERVED_SESSIONS
 from provenance.audit.home_config import (
@@ -28,11 +28,13 @@ from provenance.audit.home_config import (
 from provenance.audit.ledgers import stored_digests
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, WholeTranscript
+from provenance.audit.receipts import read_home_receipt, receipt_citations, unreadable_receipt
 from provenance.audit.request import AuditRequest
 from provenance.audit.states import citations_of, read_home_state, unreadable_state
+from provenance.audit_report import Citation
 from provenance.errors import CtxauditError
 from provenance.findings import Finding, Severity
-from provenance.fs import Entry, SourceAbsent, TrustedRoot, is_temporary_name, read_whole
+from provenance.fs import Directory, Entry, SourceAbsent, TrustedRoot, is_temporary_name, read_whole
 from provenance.pointers import SourcePointerError, is_name, parse_source_pointer
 from provenance.policy import MAX_POLICY_BYTES
 
@@ -40,7 +42,10 @@ __all__ = ["HOME_MARKERS", "HomeReader", "is_own_transcript", "unaddressable"]
 
 _TRANSCRIPTS = "transcripts"
 _STATES = "states"
-HOME_MARKERS = frozenset({CONFIG_FILE, _TRANSCRIPTS, _STATES, "seals", "ctxaudit.lock"})
+_RECEIPTS = "receipts"
+HOME_MARKERS = frozenset({CONFIG_FILE, _TRANSCRIPTS, _STATES, _RECEIPTS, "seals", "ctxaudit.lock"})
+
+_Citations = Iterator[tuple[str, Citation]]
 
 
 class HomeReader:
@@ -75,8 +80,9 @@ class HomeReader:
         )
 
     def fill(self, home: TrustedRoot, part: AuditPart) -> None:
-        """Read what the states of a home cite, and what nothing cites, into its part."""
-        self._read_states(home, part)
+        """Read what states and receipts of a home cite, and what nothing cites, into its part."""
+        self._read_citing(home, part, _STATES, self._state, unreadable_state)
+        self._read_citing(home, part, _RECEIPTS, self._receipt, unreadable_receipt)
         self._read_uncited(home, part)
 
     def _config(self, home: TrustedRoot) -> HomeConfig:
@@ -94,25 +100,44 @@ class HomeReader:
             return read_home_config(text, limits=request.limits)
         return HomeConfig(request.limits, is_broken=True, findings=(invalid_config(fault),))
 
-    def _read_states(self, home: TrustedRoot, part: AuditPart) -> None:
-        target = part.prefix + _STATES
+    def _read_citing(
+        self,
+        home: TrustedRoot,
+        part: AuditPart,
+        kind: str,
+        read: Callable[[Directory, str, str, AuditPart], _Citations | Finding],
+        unreadable: Callable[[str, CtxauditError], Finding],
+    ) -> None:
+        """Read a folder of a home whose files cite pointers."""
+        target = part.prefix + kind
         try:
-            with home.open_directory(_STATES) as folder:
+            with home.open_directory(kind) as folder:
                 for entry in folder.entries():
                     # As a shell reads `states/*.json`: what is hidden (`._x.json`) is no state.
                     if not entry.name.endswith(".json") or entry.name.startswith("."):
                         continue
-                    file = f"{target}/{entry.name}"
-                    state = read_home_state(folder, entry.name, target=file, limits=part.limits)
-                    if isinstance(state, Finding):
-                        self._notes.add(state)
+                    found = read(folder, entry.name, f"{target}/{entry.name}", part)
+                    if isinstance(found, Finding):
+                        self._notes.add(found)
                         continue
-                    for pointer, citation in citations_of(state, file):
+                    for pointer, citation in found:
                         part.cite(pointer, citation)
         except SourceAbsent:
             return
         except CtxauditError as error:
-            self._notes.add(unreadable_state(target, error))
+            self._notes.add(unreadable(target, error))
+
+    @staticmethod
+    def _state(folder: Directory, name: str, target: str, part: AuditPart) -> _Citations | Finding:
+        state = read_home_state(folder, name, target=target, limits=part.limits)
+        return state if isinstance(state, Finding) else citations_of(state, target)
+
+    @staticmethod
+    def _receipt(
+        folder: Directory, name: str, target: str, part: AuditPart
+    ) -> _Citations | Finding:
+        receipt = read_home_receipt(folder, name, target=target, limits=part.limits)
+        return receipt if isinstance(receipt, Finding) else receipt_citations(receipt, target)
 
     def _read_uncited(self, home: TrustedRoot, part: AuditPart) -> None:
         transcripts, artifacts = _cited(part)

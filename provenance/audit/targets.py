@@ -12,6 +12,7 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -25,6 +26,7 @@ from provenance.audit.ledgers import (
 )
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, TranscriptTree, WholeTranscript
+from provenance.audit.receipts import is_receipt, parse_receipt_file, receipt_citations
 from provenance.audit.request import STDIN, AuditRequest, TargetError
 from provenance.audit.scan import scan_text
 from provenance.audit.states import citations_of, parse_state
@@ -53,7 +55,8 @@ from provenance.transcripts.sources import read_head
 
 __all__ = ["AuditPlan", "read_targets"]
 
-_STATES = "states"
+# Where a home keeps the files that cite: what lies there belongs to that home.
+_CITING_FOLDERS = frozenset({"receipts", "states"})
 _BYTE_ORDER_MARK = "\ufeff"
 _PASSED_OVER = {
     "folder_too_deep": (
@@ -116,7 +119,7 @@ class _TargetReader:
         self._loose: list[tuple[str, Citation | None, str]] = [
             (pointer, None, _OPTION) for pointer in request.pointers
         ]
-        self._lone_states: list[str] = []
+        self._lone_files: list[str] = []
 
     def read(self, target: str, label: str) -> None:
         if target == STDIN:
@@ -266,6 +269,8 @@ class _TargetReader:
             self._read_transcript(path, label)
         elif request.scan:
             self._scan(data.decode("utf-8", "replace").removeprefix(_BYTE_ORDER_MARK), label)
+        elif is_receipt(data, limits=request.limits):
+            self._read_receipt(path, label, data)
         else:
             self._read_state(path, label, data)
 
@@ -314,21 +319,31 @@ class _TargetReader:
             raise TargetError(
                 f"{label}: expected a state file (or --scan for another text), got: {error}"
             ) from None
-        part = self._part_for_state(path, label)
-        for pointer, citation in citations_of(state, label):
+        self._cite(path, label, citations_of(state, label))
+
+    def _read_receipt(self, path: PurePath, label: str, data: bytes) -> None:
+        try:
+            receipt = parse_receipt_file(data, limits=self._request.limits)
+        except CtxauditError as error:
+            raise TargetError(f"{label}: expected a receipt, got: {error}") from None
+        self._cite(path, label, receipt_citations(receipt, label))
+
+    def _cite(self, path: PurePath, label: str, cited: Iterable[tuple[str, Citation]]) -> None:
+        part = self._part_for_citing(path, label)
+        for pointer, citation in cited:
             if part is None:
                 self._loose.append((pointer, citation, label))
             else:
                 part.cite(pointer, citation)
 
-    def _part_for_state(self, path: PurePath, label: str) -> AuditPart | None:
-        """Give the part of a state file; None where it depends on what else is named."""
+    def _part_for_citing(self, path: PurePath, label: str) -> AuditPart | None:
+        """Give the part of a state or receipt; None where it depends on what else is named."""
         named = (self._request.transcript_root, self._request.artifact_root)
         parent = TrustedRoot(path.parent).path.absolute()
-        if None not in named or (parent.name != _STATES and named != (None, None)):
+        if None not in named or (parent.name not in _CITING_FOLDERS and named != (None, None)):
             return self._operators_part()
-        if parent.name != _STATES:
-            self._lone_states.append(label)
+        if parent.name not in _CITING_FOLDERS:
+            self._lone_files.append(label)
             return None
         return self._add_home(TrustedRoot(parent.parent), prefix="")
 
@@ -349,10 +364,10 @@ class _TargetReader:
                 return self._operators_part()  # none of them leads anywhere
             case [] if len(self._tree_parts) == 1:
                 return self._tree_parts[0]  # pointers into the transcripts that were named
-            case [] if self._lone_states:
+            case [] if self._lone_files:
                 raise TargetError(
-                    f"{self._lone_states[0]}: expected --transcript-root and --artifact-root, "
-                    "one state home, or a file in the states/ of a home"
+                    f"{self._lone_files[0]}: expected --transcript-root and --artifact-root, "
+                    "one state home, or a file in the states/ or receipts/ of a home"
                 )
             case []:
                 raise TargetError(

@@ -17,7 +17,17 @@ from cli.exit_codes import VERDICTS, ExitCode, worst
 from cli.main import app, main
 from cli.options import environment_name
 
-_COMMANDS = ("cite", "explain", "render", "schema", "show", "spill", "transcript", "verify")
+_COMMANDS = (
+    "cite",
+    "compact",
+    "explain",
+    "render",
+    "schema",
+    "show",
+    "spill",
+    "transcript",
+    "verify",
+)
 
 
 def _commands() -> Iterator[tuple[str, click.Command]]:
