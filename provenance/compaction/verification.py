@@ -16,7 +16,7 @@ Example:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from provenance.compaction import deduplication, pruning, summary, truncation
@@ -28,6 +28,7 @@ from provenance.compaction.spilling import kept_text
 from provenance.messages.shapes import (
     Block,
     blocks_of,
+    new_text_message,
     result_text,
     role_of,
     to_json_value,
@@ -43,7 +44,7 @@ __all__ = ["ReceiptProblem", "Receipted", "verify_receipt"]
 
 _LAYERS = (truncation.LAYER, deduplication.LAYER, pruning.LAYER, summary.LAYER)
 _COUNTS = ("tokens_before", "tokens_after", "applied_layers")
-# What a message holds beside its blocks, which have digests of their own.
+# What a message holds beside its blocks, which have digests of their own; empty it is no block.
 _BLOCK_FIELDS = ("content", "tool_calls", "refusal", "audio", "function_call")
 
 
@@ -186,7 +187,7 @@ class _Check:
                 self._say_of_result(place, "expected the block that was put in, got another")
             elif one.layer != summary.LAYER:
                 self._say_of_result(place, "layer: expected the summary, got another")
-            elif not _is_put_in(self._after[one.message], by_user=bool(one.stands_for)):
+            elif not self._is_put_in(self._after[one.message], by_user=bool(one.stands_for)):
                 self._say_of_result(place, "message: expected a role and the text, got others")
             last = max(last, place)
             self._put_in.setdefault(one.message, set()).add(one.block)
@@ -195,6 +196,32 @@ class _Check:
         if cited != summed_up:
             place = next(((one.message, one.block) for one in self._receipt.inserted), (0, 0))
             self._say_of_result(place, "stands_for: expected what the summary removed, got others")
+
+    def _is_put_in(self, message: _Message, *, by_user: bool) -> bool:
+        """Whether all that a message has beside its text is what a layer puts in."""
+        role = "user" if by_user else "assistant"
+        forms = [new_text_message(like, role, "text") for like in self._seen_by_the_summary()]
+        return any(_rest_of(_read([form])[0]) == _rest_of(message) for form in forms)
+
+    def _seen_by_the_summary(self) -> Iterator[list[object]]:
+        """Give the messages that the summary was put among, as far as the receipt tells.
+
+        One that lost a block before may have shown its shape by that block alone: once with those,
+        once without.
+        """
+        whole: list[object] = []
+        both: list[object] = []
+        for index, one in enumerate(self._before):
+            stays = [
+                change is None or change.changed_to is not None or change.layer == summary.LAYER
+                for change in (self._gone.get((index, block.index)) for block in one.blocks)
+            ]
+            if all(stays):
+                whole.append(one.message)
+            if any(stays):
+                both.append(one.message)
+        yield both
+        yield whole
 
     def kept(self) -> None:
         """All else, message for message and in order, has to be the original."""
@@ -288,13 +315,11 @@ def _rest_of(message: _Message) -> object:
     fields = to_json_value(message.message)
     if not isinstance(fields, dict):
         return None
-    return {name: value for name, value in fields.items() if name not in _BLOCK_FIELDS}
-
-
-def _is_put_in(message: _Message, *, by_user: bool) -> bool:
-    """Whether all that a message has beside its text is what a layer puts in."""
-    role = "user" if by_user else "assistant"
-    return _rest_of(message) in ({"role": role}, {"role": role, "type": "message"})
+    return {
+        name: value
+        for name, value in fields.items()
+        if name not in _BLOCK_FIELDS or value is None or value == ""
+    }
 
 
 def _is_pointer_to(pointer: str, block: Block) -> bool:

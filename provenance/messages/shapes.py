@@ -202,12 +202,23 @@ def new_text_message(like: Sequence[object], role: str, text: str) -> object:
         text: what it says.
     """
     for message in like:
-        shape = shape_of(message)
-        if shape is _openai_responses:
-            return {"type": "message", "role": role, "content": text}
-        if shape is _openai_chat or items_of(field(message, "content")):
-            break
-    return {"role": role, "content": text}
+        says_type = _says_type(message)
+        if says_type is not None:
+            return _text_message(role, text, says_type=says_type)
+    return _text_message(role, text, says_type=False)
+
+
+def _says_type(message: object) -> bool | None:
+    """Whether messages beside this one say their type; None where it does not show its shape."""
+    shape = shape_of(message)
+    if shape is _openai_responses:
+        return True
+    return False if shape is _openai_chat or items_of(field(message, "content")) else None
+
+
+def _text_message(role: str, text: str, *, says_type: bool) -> object:
+    message: dict[str, object] = {"type": "message"} if says_type else {}
+    return message | {"role": role, "content": text}
 
 
 def _content_name(result: object) -> str:

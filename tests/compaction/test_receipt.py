@@ -155,6 +155,18 @@ def test_whatever_is_altered_in_the_result_is_found(data: st.DataObject, case: A
         assert verify_receipt(original, replace(result, messages=altered)) != ()
 
 
+def test_a_summary_of_items_says_its_type() -> None:
+    original, result = CASES["responses", 0]
+    assert result.receipt.inserted
+    for one in result.receipt.inserted:
+        altered = copy.deepcopy(result.messages)
+        del altered[one.message]["type"]
+        problems = verify_receipt(original, replace(result, messages=altered))
+        assert [(problem.message, problem.of_result) for problem in problems] == [
+            (one.message, True)
+        ]
+
+
 @given(data=st.data(), case=cases)
 def test_whatever_is_altered_in_the_original_is_found(data: st.DataObject, case: Any) -> None:
     original, result = case
