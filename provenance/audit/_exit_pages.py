@@ -39,13 +39,17 @@ EXIT_PAGES: dict[str, Page] = {
         "Nothing was verified: there was nothing to verify.",
         (
             "An empty home, no pointers on standard input, a text without pointers. "
-            "--exit-zero does not change it."
+            "--exit-zero does not change it. Of `compact`: the messages are still at the hard "
+            "limit."
         ),
         "Check the target: a build that verifies nothing must not pass.",
     ),
     "4": (
         "Inconclusive: some checks did not come to an end.",
-        "A disk or network error, a file that is being written, a size limit.",
+        (
+            "A disk or network error, a file that is being written, a size limit. Of `compact`: "
+            "the transcript changed while it was read."
+        ),
         "Run again when the source is quiet; it is no proof of tampering.",
     ),
     "11": (
@@ -67,7 +71,8 @@ EXIT_PAGES: dict[str, Page] = {
         "Corrupt: some evidence is not what was cited, or something else that counts as that.",
         (
             "Altered bytes, damaged transcripts, garbled pointers. Also findings of severity "
-            "error, unreadable states, and evidence weaker than --min-strength."
+            "error, unreadable states, and evidence weaker than --min-strength. Of `compact`: "
+            "calls and results do not pair, or a receipt does not account for the messages."
         ),
         "See `ctxaudit explain corrupt`; the findings name what is no evidence.",
     ),
