@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from provenance.findings import Finding, Location
 from provenance.resolution import SourceResolution, SourceResolutionStatus
+from provenance.waivers import Waiver
 
 __all__ = [
     "AuditReport",
@@ -78,10 +79,17 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class AuditedSource:
-    """One distinct pointer of one target, its answer, and all that rests on it."""
+    """One distinct pointer of one target, its answer, and all that rests on it.
+
+    Attributes:
+        resolution: the answer.
+        cited_by: the places that cite it.
+        waiver: who answers for it not being available; None: it counts.
+    """
 
     resolution: SourceResolution
     cited_by: tuple[Citation, ...] = ()
+    waiver: Waiver | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Give the result as the JSON object of the report (spec 05); never an excerpt."""
@@ -219,6 +227,7 @@ class AuditReport:
         sources: sorted by pointer, then by who cites it.
         findings: what was noticed beside the states, the first of each code and target.
         finding_counts: how often each code was noticed, also where not all are listed.
+        waived_counts: how many of these a waiver covers.
         transcripts: what was checked whole, sorted by target.
         references: what their records say exists elsewhere, the first of each state and target.
         reference_counts: how many references there are, by state.
@@ -235,6 +244,7 @@ class AuditReport:
     sources: tuple[AuditedSource, ...] = ()
     findings: tuple[Finding, ...] = ()
     finding_counts: Mapping[str, int] = field(default_factory=_nothing)
+    waived_counts: Mapping[str, int] = field(default_factory=_nothing)
     transcripts: tuple[CheckedTranscript, ...] = ()
     references: tuple[CheckedReference, ...] = ()
     reference_counts: Mapping[str, int] = field(default_factory=_nothing)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from provenance.frozen import sealed
+from provenance.waivers import Waiver
 
 __all__ = ["Finding", "Location", "Severity"]
 
@@ -53,6 +54,7 @@ class Finding:
         message: one line: field, expected, got.
         part: which member or session of the target, where it holds several; the message says it
             too. It tells apart what is at one location of two of them.
+        waiver: who answers for it, so that it does not count; None: it counts.
     """
 
     code: str
@@ -61,6 +63,7 @@ class Finding:
     location: Location = field(default_factory=Location)
     message: str = ""
     part: str = ""
+    waiver: Waiver | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Give the finding as the JSON object of the report (spec 05)."""
