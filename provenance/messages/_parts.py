@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from provenance.messages._fields import field
 from provenance.messages._openai_chat import SINGLE_FIELDS
 
 __all__ = ["many_messages", "parts_of"]
@@ -28,12 +29,8 @@ def parts_of(message: object) -> tuple[str, Sequence[object]]:
     """
     if isinstance(message, str):
         return message, ()
-    if isinstance(message, Mapping):
-        role, kind = message.get("role"), message.get("type")
-        content, calls = message.get("content"), message.get("tool_calls")
-    else:
-        role, kind = getattr(message, "role", None), getattr(message, "type", None)
-        content, calls = getattr(message, "content", None), getattr(message, "tool_calls", None)
+    role, kind = field(message, "role"), field(message, "type")
+    content, calls = field(message, "content"), field(message, "tool_calls")
     if role is None:
         is_item = isinstance(kind, str) and kind != "message"
         if is_item or (content is None and calls is None):
@@ -46,10 +43,7 @@ def parts_of(message: object) -> tuple[str, Sequence[object]]:
 
 
 def _single_fields(message: object) -> list[object]:
-    if isinstance(message, Mapping):
-        values = [message.get(name) for name in SINGLE_FIELDS]
-    else:
-        values = [getattr(message, name, None) for name in SINGLE_FIELDS]
+    values = [field(message, name) for name in SINGLE_FIELDS]
     return [value for value in values if value is not None]
 
 

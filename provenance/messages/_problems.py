@@ -37,6 +37,7 @@ class ProviderRule(StrEnum):
     RESULTS_FIRST = "results_first"
     RESULTS_NEXT = "results_next"
     ROLE = "role"
+    ROLES_ALTERNATE = "roles_alternate"
     SERVER_RESULT_WITHOUT_CALL = "server_result_without_call"
     SYSTEM_PLACE = "system_place"
     THINKING_PLACE = "thinking_place"

@@ -23,6 +23,7 @@ from provenance.messages._blocks import DROPPED, Block, BlockKind, Shape
 from provenance.messages._copying import copy_message
 from provenance.messages._fields import field, items_of, replaced, text_field
 from provenance.messages._json_value import to_json_value
+from provenance.messages._result_content import plain_text, text_in, with_text
 from provenance.messages.failures import NotAToolResultError
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "role_of",
     "shape_of",
     "text_field",
+    "text_in_result",
     "to_json_value",
     "with_call_ids",
     "with_result_text",
@@ -57,7 +59,6 @@ _ROLES = {
 _OUTPUTS = frozenset(_openai_responses.OUTPUT_OF.values())
 _TALKERS = ("user", "assistant")
 _ANTHROPIC_ALONE = ("tool_use", "tool_result", "thinking", "text")
-_TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 
 
 def shape_of(message: object) -> Shape:
@@ -110,7 +111,10 @@ def without_blocks(message: object, indexes: Collection[int]) -> object | None:
 
 
 def with_result_text(message: object, index: int, text: str) -> object:
-    """A new message in which one tool result's content is this text; all else stays.
+    """A new message in which one tool result's text is this; all else stays.
+
+    Where a result has other blocks beside its text (pictures, say), they stay in their order, and
+    the new text stands where its first text stood.
 
     Raises:
         NotAToolResultError: the message has no tool result in that place.
@@ -119,7 +123,7 @@ def with_result_text(message: object, index: int, text: str) -> object:
 
 
 def with_result_texts(message: object, texts: Mapping[int, str]) -> object:
-    """A new message in which some tool results' contents are these texts; all else stays.
+    """A new message in which some tool results' texts are these; all else stays.
 
     Raises:
         NotAToolResultError: the message has no tool result in one of these places.
@@ -132,7 +136,9 @@ def with_result_texts(message: object, texts: Mapping[int, str]) -> object:
         if block is None or block.kind is not BlockKind.TOOL_RESULT:
             got = "no block" if block is None else f"a block of the kind {block.kind.value}"
             raise NotAToolResultError(f"block {index}: expected a tool result, got {got}")
-        values[index] = replaced(block.value, {_content_name(block.value): text})
+        name = _content_name(block.value)
+        new = with_text(field(block.value, name), text_field(block.value, "type"), text)
+        values[index] = replaced(block.value, {name: new})
     made = shape.rebuilt(message, values)
     # Blocks were changed and none dropped, so there is a message.
     return message if made is None else made
@@ -167,8 +173,21 @@ def result_text(block: Block) -> str | None:
     items = items_of(content)
     if items is None:
         return None
-    texts = [_plain_text(item) for item in items]
+    texts = [plain_text(item) for item in items]
     return None if None in texts else "\n".join(text for text in texts if text is not None)
+
+
+def text_in_result(block: Block) -> str | None:
+    """The text of a tool result that may have other blocks beside it.
+
+    Returns:
+        What `result_text` gives where it is plain text; else its texts joined by line ends; None
+        where nothing in it is text, or it is no tool result.
+    """
+    if block.kind is not BlockKind.TOOL_RESULT:
+        return None
+    content = field(block.value, _content_name(block.value))
+    return text_in(content, text_field(block.value, "type"))
 
 
 def read_path_of(block: Block) -> str | None:
@@ -231,15 +250,6 @@ def _id_name(shape: Shape, block: Block, message: object) -> str:
     if block.kind is BlockKind.TOOL_CALL:
         return "id"
     return "tool_call_id" if block.value is message else "tool_use_id"
-
-
-def _plain_text(item: object) -> str | None:
-    if isinstance(item, str):
-        return item
-    if text_field(item, "type") not in _TEXT_TYPES:
-        return None
-    text = field(item, "text")
-    return text if isinstance(text, str) else None
 
 
 def _parsed(arguments: str) -> Mapping[str, object]:

@@ -415,3 +415,23 @@ def test_sdk_objects() -> None:
     )
     items = [user(), thought, call, *gives("responses", "a")]
     assert check_provider_rules(items, "openai-responses") == ()
+
+
+@pytest.mark.parametrize(
+    ("provider", "messages", "found"),
+    [
+        ("anthropic", [user("a"), assistant("b"), user("c")], []),
+        ("anthropic", [user("a"), user("b")], [1]),
+        ("anthropic", [user("a"), assistant("b"), assistant("c"), user("d")], [2]),
+        ("openai-chat", [user("a"), *asks("chat", "x", "y"), *gives("chat", "x", "y")], []),
+        ("openai-chat", [user("a"), *asks("chat", "x"), *gives("chat", "x"), user("b")], [3]),
+        ("openai-responses", [user("a"), *asks("responses", "x"), *gives("responses", "x")], []),
+    ],
+)
+def test_alternating_roles_are_a_rule_where_one_asks(
+    provider: str, messages: list[Any], found: list[int]
+) -> None:
+    asked = check_provider_rules(messages, provider, alternating_roles=True)
+    assert [one.message_index for one in asked if one.rule is ProviderRule.ROLES_ALTERNATE] == found
+    rules = {one.rule for one in check_provider_rules(messages, provider)}
+    assert ProviderRule.ROLES_ALTERNATE not in rules

@@ -299,3 +299,15 @@ def test_a_counter_of_ones_own_counts_everything() -> None:
 def test_results_are_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
         count_request([]).messages = 3  # type: ignore[misc]
+
+
+class _Raises:
+    """An object of somebody else's: each of its fields fails."""
+
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError(name)
+
+
+def test_fields_that_fail_are_absent() -> None:
+    for message in (_Raises(), {"role": "user", "content": [_Raises()]}):
+        assert estimate_tokens([message]) >= 4
