@@ -127,9 +127,9 @@ class AnswerBox:
 
 
 def _is_cancellation(error: BaseException) -> bool:
-    # Where asyncio was never loaded nobody can have raised its error.
-    module = sys.modules.get("asyncio.exceptions")
-    return module is not None and isinstance(error, module.CancelledError)
+    # Where one of them was never loaded nobody can have raised its error.
+    loaded = [sys.modules.get(name) for name in ("asyncio.exceptions", "concurrent.futures")]
+    return any(module and isinstance(error, module.CancelledError) for module in loaded)
 
 
 def _of_answer(answer: object) -> SummaryResult:

@@ -10,8 +10,10 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
@@ -73,6 +75,10 @@ class CompactionConfig:
             value = getattr(self, one.name)
             if one.type == "int":
                 _require_count(one.name, value, least=0 if one.name in _COUNTS else 1)
+            elif one.type == "bool" and type(value) is not bool:
+                raise CompactionConfigError(
+                    f"{one.name}: expected True or False, got {type(value).__name__}"
+                )
         if self.summary_attempts < 1:
             raise CompactionConfigError("summary_attempts: expected 1 or more, got 0")
         if self.hard_limit < self.soft_limit:
@@ -81,13 +87,22 @@ class CompactionConfig:
                 f"got {self.hard_limit}"
             )
         timeout = self.summary_timeout
-        if timeout is not None and not (type(timeout) in (int, float) and timeout > 0):
+        # No thread can wait longer; infinity and NaN are no such time either.
+        if timeout is not None and not (
+            type(timeout) in (int, float) and 0 < timeout <= threading.TIMEOUT_MAX
+        ):
             raise CompactionConfigError(
-                f"summary_timeout: expected seconds above 0 or None, got {timeout!r}"
+                "summary_timeout: expected seconds above 0, which a thread can wait, or None, "
+                f"got {_shown(timeout)}"
             )
-        # A copy: what the caller's own mapping becomes later decides nothing here.
-        object.__setattr__(self, "read_tools", MappingProxyType(dict(self.read_tools)))
-        object.__setattr__(self, "spill_read_tools", frozenset(self.spill_read_tools))
+        # Copies: what the caller's own become later decides nothing here.
+        object.__setattr__(self, "read_tools", MappingProxyType(_read_tools(self.read_tools)))
+        object.__setattr__(self, "spill_read_tools", _names(self.spill_read_tools))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The read-only view of a mapping can be neither copied nor pickled; the mapping can.
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return partial(type(self), **{**values, "read_tools": dict(self.read_tools)}), ()
 
     @classmethod
     def preset(cls, who: Preset) -> CompactionConfig:
@@ -125,5 +140,42 @@ class CompactionConfig:
 def _require_count(name: str, value: object, *, least: int) -> None:
     if type(value) is not int or value < least:
         raise CompactionConfigError(
-            f"{name}: expected a whole number of {least} or more, got {value!r}"
+            f"{name}: expected a whole number of {least} or more, got {_shown(value)}"
         )
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return f"a longer {type(value).__name__}"
+
+
+def _read_tools(value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise CompactionConfigError(
+            "read_tools: expected a mapping from the name of a tool to the name of an argument, "
+            f"got {type(value).__name__}"
+        )
+    tools = dict(value)
+    for name in (*tools, *tools.values()):
+        if not isinstance(name, str):
+            raise CompactionConfigError(
+                f"read_tools: expected names of tools and arguments, got {type(name).__name__}"
+            )
+    return tools
+
+
+def _names(value: object) -> frozenset[str]:
+    # A string is many strings of one character, and no name of a tool that anybody meant.
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+        raise CompactionConfigError(
+            f"spill_read_tools: expected a set of names of tools, got {type(value).__name__}"
+        )
+    names = list(value)
+    for name in names:
+        if not isinstance(name, str):
+            raise CompactionConfigError(
+                f"spill_read_tools: expected names of tools, got {type(name).__name__}"
+            )
+    return frozenset(names)

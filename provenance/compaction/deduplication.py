@@ -11,6 +11,7 @@ Example:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from provenance.compaction.canonical_form import canonical_block
@@ -25,6 +26,9 @@ __all__ = ["LAYER", "deduplicate"]
 
 LAYER = "file_read_deduplication"
 
+_is_range = re.compile(
+    r"[A-Za-z]{0,8}[ ]?[0-9]{1,12}(?:[ ]?(?:[-:,]|\.\.)[ ]?[0-9]{0,12})?"
+).fullmatch
 _WHOLE = ""  # of a file; else which part, as the canonical text of the other arguments
 _Read = tuple[str, str]  # path, part
 
@@ -77,10 +81,19 @@ def _reads_by_call(view: View, config: CompactionConfig) -> dict[object, _Read]:
             arguments = dict(arguments_of(block))
             path = arguments.pop(name, None)
             if isinstance(path, str) and path and isinstance(block.call_id, str):
-                rest = {name: value for name, value in arguments.items() if value is not None}
-                reads[block.call_id] = (path, _part(rest))
+                reads[block.call_id] = (path, _part(arguments))
     return reads
 
 
 def _part(arguments: Mapping[str, object]) -> str:
-    return canonical_block(arguments).decode() if arguments else _WHOLE
+    """Give which part of a file is read: numbers, lists of them, and texts that are a range."""
+    part = {name: value for name, value in arguments.items() if _says_where(value)}
+    return canonical_block(part).decode() if part else _WHOLE
+
+
+def _says_where(value: object) -> bool:
+    if isinstance(value, str):
+        return _is_range(value) is not None
+    if isinstance(value, list | tuple):
+        return any(map(_says_where, value))
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -244,11 +244,17 @@ class _Run:
             applied_layers=applied,
             receipt=receipt,
             summary_outcome=said.outcome,
-            summary=said.summary,
+            summary=said.summary or self._still_standing(view),
             summary_failure=said.failure,
             summary_attempts=said.attempts,
             spill_failures=sum(spiller.failures.values()),
         )
+
+    def _still_standing(self, view: View) -> str | None:
+        """Give the earlier summary where the messages hold it still."""
+        # Its acknowledgement alone, which is the assistant's, says nothing of it.
+        stands = any(entry.is_kept and entry.role != "assistant" for entry in view.entries)
+        return self._previous if stands else None
 
     def _begin(self, view: View) -> tuple[int, int]:
         return view.tokens, self._log.notes

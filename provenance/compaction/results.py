@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from provenance.compaction.asking import SummaryOutcome
@@ -47,6 +48,16 @@ class MessageViewLimitExceeded(DataError, ValueError):
         self.tokens_after = tokens_after
         self.hard_limit = hard_limit
         self.applied_layers = applied_layers
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are copied and pickled by their text alone, which is not what this one takes.
+        numbers: dict[str, Any] = {
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "hard_limit": self.hard_limit,
+            "applied_layers": self.applied_layers,
+        }
+        return partial(type(self), **numbers), (), self.__dict__
 
 
 class LayerReport(NamedTuple):
@@ -85,10 +96,12 @@ class CompactionResult(Generic[StateT]):
         applied_layers: the layers that saved something, in order.
         receipt: every block that is not in `messages` as it was.
         summary_outcome: what came of the summary.
-        summary: its text where it stands in the messages; hand it in again as `previous_summary`.
+        summary: the text of the latest one that stands in the messages, made now or handed in; to
+            be handed in again as `previous_summary`. None where none stands there.
         summary_failure: the class of what the summarizer raised; None where it raised nothing.
         summary_attempts: how often it was asked.
-        spill_failures: how often a store failed; what it should have kept stayed in the messages.
+        spill_failures: how often a store failed. Layer 1 left that text whole; a later layer may
+            have dropped it unstored, unless `spill_dropped` is set.
     """
 
     messages: list[Any]

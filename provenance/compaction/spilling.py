@@ -2,7 +2,8 @@
 
 Guarantees: nothing is cut or dropped whose text was to be kept and could not be. Whatever a store
 does, a compaction goes on; what failed is counted, by the kind of failure and without text. What
-shows a spilled text already (its two ends around a pointer) is not spilled a second time.
+is a spilled text already (its two ends around a pointer, put there by this process) is not spilled
+a second time.
 
 Example:
     >>> Spiller(None, wanted=True).keep("text", tool=None, call_id=None) is None
@@ -23,6 +24,7 @@ from provenance.messages.shapes import Block, BlockKind, result_text
 __all__ = ["SpillFunction", "Spilled", "Spiller", "kept_text"]
 
 _LONGEST_POINTER = 2_000
+_USUAL_POINTER = 80
 
 
 class Spilled(Protocol):
@@ -57,7 +59,15 @@ class Spiller:
         self.keeps_dropped = spill is not None and wanted
         self._spill = spill
         self._pointers: dict[tuple[int, int], str] = {}
+        # What is to be stored of a result that was shortened, where its text is not all of it.
+        self._wholes: dict[tuple[int, int], str] = {}
+        self._likely = "p" * _USUAL_POINTER
         self.failures: Counter[str] = Counter()
+
+    @property
+    def likely_pointer(self) -> str:
+        """As long as the next pointer will probably be: to see first what storing would give."""
+        return self._likely
 
     def keep(self, text: str, *, tool: str | None, call_id: str | None) -> str | None:
         """Store a text; gives its pointer, None where there is no store or it failed."""
@@ -71,6 +81,7 @@ class Spiller:
         if not _is_pointer(pointer):
             self.failures["NoPointer"] += 1
             return None
+        self._likely = "p" * len(pointer)
         return pointer
 
     def keep_all(self, blocks: Iterable[tuple[Entry, Block]], names: Mapping[object, str]) -> bool:
@@ -88,17 +99,33 @@ class Spiller:
         )
 
     def _keep_block(self, entry: Entry, block: Block, names: Mapping[object, str]) -> bool:
-        if entry.origin is None or self.pointer_of(entry, block) is not None:
+        if entry.origin is None or self._is_kept(entry, block):
             return True
-        text = kept_text(block)
+        place = (entry.origin, entry.places[block.index])
+        text = self._wholes.get(place) or kept_text(block)
         if not text:
             return True
         call_id = block.call_id if isinstance(block.call_id, str) else None
         tool = block.name or names.get(call_id)
         pointer = self.keep(text, tool=tool, call_id=call_id)
+        if pointer is None:
+            return False
+        self._wholes.pop(place, None)
+        self.remember(entry, block, pointer)
+        return True
+
+    def remember_shortened(self, entry: Entry, block: Block, pointer: str | None) -> None:
+        """Note a result that is to be shortened, and where its text went; None: nowhere.
+
+        What of it is stored nowhere then (all of it, or the blocks beside its text) is stored
+        where the result is dropped later.
+        """
+        if entry.origin is None:
+            return
+        if self.keeps_dropped and (pointer is None or result_text(block) is None):
+            self._wholes[entry.origin, entry.places[block.index]] = kept_text(block)
         if pointer is not None:
             self.remember(entry, block, pointer)
-        return pointer is not None
 
     def remember(self, entry: Entry, block: Block, pointer: str) -> None:
         """Note where the text of a block went."""
@@ -114,6 +141,12 @@ class Spiller:
             ends = spilled_ends(result_text(block) or "")
             known = None if ends is None else ends.pointer
         return known
+
+    def _is_kept(self, entry: Entry, block: Block) -> bool:
+        """Whether all of a block is stored."""
+        return (entry.origin, entry.places[block.index]) not in self._wholes and self.pointer_of(
+            entry, block
+        ) is not None
 
 
 def _is_pointer(value: object) -> bool:

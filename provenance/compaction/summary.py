@@ -107,10 +107,13 @@ def summarise(
     put_in = _entries_for(view, summary, view.entries[cut:])
     if _cost(put_in) >= _cost(view.entries[start:cut]):
         return result._replace(outcome=SummaryOutcome.NO_GAIN, summary=None)
+    ahead = {id(entry) for entry in view.entries[:start]}
     noted = drop(view, log, all_of(view, range(start, cut)), layer=LAYER, spiller=spiller)
     if noted is None:
         return result._replace(outcome=SummaryOutcome.NOT_SPILLED, summary=None)
-    view.replace([*view.entries[:start], *put_in, *view.entries[start:]])
+    # Thinking ahead of it that led to nothing else is gone too, perhaps as a whole message.
+    at = sum(id(entry) in ahead for entry in view.entries)
+    view.replace([*view.entries[:at], *put_in, *view.entries[at:]])
     log.note_inserted(put_in[0], layer=LAYER, stands_for=[one.sha256 for one in noted])
     for entry in put_in[1:]:
         log.note_inserted(entry, layer=LAYER)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from provenance.compaction import CompactionResult, compact_context, compact_context_async
 from provenance.embedding._memory import Memory, Recalled
 from provenance.embedding._options import CompactionOptions, for_compaction
-from provenance.messages.shapes import blocks_of, result_text
+from provenance.messages.shapes import blocks_of, field
 
 __all__ = ["Change", "Compactor", "Foreign", "Framework", "Place", "Row"]
 
@@ -47,12 +47,12 @@ class Change(NamedTuple):
 
     Attributes:
         gone: the places of the blocks that were taken out.
-        texts: the places of the tool results that have another text now, with that text.
+        contents: the places of the tool results that were shortened, with their content now.
         message: the row's message as it is now.
     """
 
     gone: frozenset[Place]
-    texts: Mapping[Place, str]
+    contents: Mapping[Place, object]
     message: Mapping[str, Any]
 
 
@@ -181,13 +181,13 @@ def _change(
     lost: Collection[int],
     touched: Collection[int],
 ) -> Change:
-    texts = {
-        spot: text
+    contents = {
+        spot: field(block.value, "content")
         for number, block in zip(kept, blocks_of(now), strict=True)
-        if number in touched and (text := result_text(block)) is not None
+        if number in touched
         for spot in row.places[number]
     }
-    return Change(frozenset(spot for number in lost for spot in row.places[number]), texts, now)
+    return Change(frozenset(spot for number in lost for spot in row.places[number]), contents, now)
 
 
 def _put_in(framework: Framework, message: Mapping[str, Any]) -> Foreign:

@@ -54,13 +54,13 @@ class _Messages:
         return rows
 
     def changed(self, item: Foreign, change: Change) -> Foreign:
-        if ("", 0) in change.texts:
-            return item.model_copy(update={"content": change.texts["", 0]})
+        if ("", 0) in change.contents:
+            return item.model_copy(update={"content": change.contents["", 0]})
         content = item.content
         if isinstance(content, list):
             content = [
-                {**part, "content": change.texts[place]}
-                if (place := ("content", index)) in change.texts
+                {**part, "content": change.contents[place]}
+                if (place := ("content", index)) in change.contents
                 else part
                 for index, part in enumerate(content)
                 if ("content", index) not in change.gone

@@ -59,8 +59,8 @@ class _Messages:
 
     def changed(self, item: Foreign, change: Change) -> Foreign:
         parts = [
-            dataclasses.replace(part, content=change.texts[place])
-            if (place := ("parts", index)) in change.texts
+            dataclasses.replace(part, content=change.contents[place])
+            if (place := ("parts", index)) in change.contents
             else part
             for index, part in enumerate(item.parts)
             if ("parts", index) not in change.gone

@@ -21,13 +21,14 @@ from provenance.compaction import (
     compact_context,
 )
 from provenance.compaction.notices import spilled_ends
+from provenance.compaction.summary import SUMMARY_HEAD
 from provenance.messages import (
     ProviderRule,
     blocks_of,
     check_provider_rules,
     repair_tool_protocol,
 )
-from provenance.messages.shapes import BlockKind, result_text
+from provenance.messages.shapes import BlockKind, field, result_text
 from provenance.messages.tokens import estimate_tokens
 from provenance.resolution import SourceResolutionStatus
 from provenance.resolver import SourcePointerResolver
@@ -217,8 +218,11 @@ class Growing(RuleBasedStateMachine):
             again = run(result.messages)
             assert again.messages == result.messages
             assert again.receipt.removed == ()
-        if says is None and result.summary_outcome is not SummaryOutcome.NOT_NEEDED:
-            assert result.summary is None
+        if says is None:
+            assert result.summary in {None, self.summary}
+        if result.summary is not None:
+            said = f"{SUMMARY_HEAD}\n{result.summary}"
+            assert said in [field(message, "content") for message in result.messages]
         if spill == "broken" and dropped:
             assert result.receipt.pointers == ()
         self._keeps_to_the_rules_of_the_provider(result.messages)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from provenance.compaction import CompactionConfig, prune_old_messages
-from provenance.messages import HeuristicCounter, check_provider_rules
+from provenance.messages import HeuristicCounter, check_provider_rules, validate_tool_protocol
 from tests.compaction.builders import reads, talk, untouched
 from tests.messages.builders import (
     SHAPES,
@@ -50,6 +50,29 @@ def test_an_interaction_that_crosses_the_cut_goes_whole(shape: str) -> None:
     messages = [user("first"), *talk(6), *asks(shape, "c1"), *talk(3), *gives(shape, "c1")]
     left, _ = prune_old_messages(messages, config=CompactionConfig(keep_recent_messages=3))
     assert left == [messages[0], *messages[-3:-1]]
+
+
+@pytest.mark.parametrize("shape", ["chat", "responses"])
+@pytest.mark.parametrize("recent", [1, 2, 6])
+def test_results_that_fill_the_window_keep_their_calls(shape: str, recent: int) -> None:
+    names = [f"c{number}" for number in range(9)]
+    messages = [user("first"), *talk(6), *asks(shape, *names)]
+    for name in names:
+        messages += gives(shape, name)
+    config = CompactionConfig(keep_recent_messages=recent)
+    left, _ = prune_old_messages(messages, config=config)
+    kept = validate_tool_protocol(left)
+    assert list(kept) == names[-recent:]
+    assert left[0] == messages[0]
+    assert left[-recent:] == messages[-recent:]
+
+
+def test_a_history_never_becomes_empty() -> None:
+    messages = [*asks("chat", "z"), *gives("chat", "z"), *asks("chat", *"abcdef")]
+    for name in "abcdef":
+        messages += gives("chat", name)
+    left, _ = prune_old_messages(messages)
+    assert list(validate_tool_protocol(left)) == list("abcdef")
 
 
 def test_text_beside_a_crossing_result_stays() -> None:

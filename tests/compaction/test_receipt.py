@@ -109,13 +109,13 @@ def test_a_block_is_noted_once_though_two_layers_touched_it() -> None:
 # What is altered is found
 
 
-def _altered(draw: st.DrawFn, value: Any) -> Any:
+def part_altered(draw: st.DrawFn, value: Any) -> Any:
     """The same JSON value with one part of it changed."""
     if isinstance(value, dict) and value:
         name = draw(st.sampled_from(sorted(value)))
         if draw(st.integers(0, 5)) == 0:
             return {key: item for key, item in value.items() if key != name}
-        return {**value, name: _altered(draw, value[name])}
+        return {**value, name: part_altered(draw, value[name])}
     if isinstance(value, list) and value:
         index = draw(st.integers(0, len(value) - 1))
         how = draw(st.sampled_from(["inside", "gone", "twice", "swapped"]))
@@ -125,7 +125,7 @@ def _altered(draw: st.DrawFn, value: Any) -> Any:
             return [*value[: index + 1], copy.deepcopy(value[index]), *value[index + 1 :]]
         if how == "swapped" and index:
             return [*value[: index - 1], value[index], value[index - 1], *value[index + 1 :]]
-        return [*value[:index], _altered(draw, value[index]), *value[index + 1 :]]
+        return [*value[:index], part_altered(draw, value[index]), *value[index + 1 :]]
     if isinstance(value, str):
         return value + draw(st.sampled_from(["x", " ", "\n"]))
     if isinstance(value, bool | int | float):
@@ -135,7 +135,7 @@ def _altered(draw: st.DrawFn, value: Any) -> Any:
 
 @st.composite
 def _messages_altered(draw: st.DrawFn, messages: list[Any]) -> list[Any]:
-    altered: list[Any] = _altered(draw, messages)
+    altered: list[Any] = part_altered(draw, messages)
     return altered
 
 
@@ -185,7 +185,7 @@ def test_whatever_is_altered_in_the_original_is_found(data: st.DataObject, case:
 def test_whatever_is_altered_in_the_receipt_is_found(data: st.DataObject, case: Any) -> None:
     original, result = case
     fields = result.receipt.to_dict()
-    altered = _altered(data.draw, fields)
+    altered = part_altered(data.draw, fields)
     try:
         receipt = Receipt.from_json(json.dumps(altered))
     except ReceiptError:
@@ -296,30 +296,147 @@ def test_a_receipt_prints_and_parses() -> None:
     assert Receipt.from_json(text.encode()) == result.receipt
 
 
+def with_value(fields: dict[str, Any], place: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    copied: Any = copy.deepcopy(fields)
+    inside = copied
+    for step in place[:-1]:
+        inside = inside[step]
+    inside[place[-1]] = value
+    return dict(copied)
+
+
+SECRET = "s3cret of the file"
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("place", "value", "message"),
     [
-        ({"schema": "ctxaudit.receipt/2"}, "schema: "),
-        ({"removed": {}}, "removed: "),
-        ({"tokens_before": -1}, "tokens_before: "),
-        ({"tokens_before": True}, "tokens_before: "),
-        ({"tokens_before": "9"}, "tokens_before: "),
-        ({"more": 1}, "more: "),
-        ({"inserted": [{}]}, "inserted.0.message: expected a field, got none"),
+        (("schema",), SECRET, "schema: expected ctxaudit.receipt/1, got something else"),
+        (("removed",), {}, "removed: expected an array, got an object"),
+        (("removed", 0), SECRET, "removed.0: expected an object, got text"),
+        (("tokens_before",), -1, "tokens_before: expected 0 or more, got less"),
+        (
+            ("tokens_before",),
+            2**53 + 1,
+            "tokens_before: expected at most 9007199254740992, got more",
+        ),
+        (("tokens_before",), 10**400, "tokens_before: expected at most 9007199254740992, got more"),
+        (("tokens_before",), True, "tokens_before: expected a whole number, got true or false"),
+        (("tokens_before",), 1.5, "tokens_before: expected a whole number, got another number"),
+        (("tokens_before",), "9", "tokens_before: expected a whole number, got text"),
+        (
+            (SECRET * 1_000,),
+            1,
+            "receipt: expected the fields of ctxaudit.receipt/1 alone, got an unknown one",
+        ),
+        (
+            ("removed", 0, SECRET),
+            1,
+            "removed.0: expected the fields of ctxaudit.receipt/1 alone, got an unknown one",
+        ),
+        (
+            ("removed", 0, "kind"),
+            SECRET,
+            (
+                "removed.0.kind: expected text, tool_call, tool_result, thinking or other, "
+                "got something else"
+            ),
+        ),
+        (
+            ("removed", 0, "sha256"),
+            SECRET,
+            "removed.0.sha256: expected 64 hex digits, lower case, got other text",
+        ),
+        (
+            ("removed", 0, "sha256"),
+            "0" * 64 + "\n",
+            "removed.0.sha256: expected 64 hex digits, lower case, got other text",
+        ),
+        (
+            ("removed", 0, "layer"),
+            SECRET * 1_000,
+            "removed.0.layer: expected at most 10000 characters, got more",
+        ),
+        (("removed", 0, "pointer"), {}, "removed.0.pointer: expected text, got an object"),
+        (("inserted",), [{}], "inserted.0.message: expected a value, got none"),
+        (
+            ("inserted", 0, "stands_for", 0),
+            None,
+            "inserted.0.stands_for.0: expected text, got null",
+        ),
     ],
 )
-def test_a_receipt_that_breaks_its_schema_is_refused(change: dict[str, Any], message: str) -> None:
-    fields = {**compacted(talk(9), 110).receipt.to_dict(), **change}
+def test_a_receipt_that_breaks_its_schema_is_refused(
+    place: tuple[str | int, ...], value: Any, message: str
+) -> None:
+    fields = with_value(CASES["responses", 0][1].receipt.to_dict(), place, value)
     with pytest.raises(ReceiptError) as caught:
         Receipt.from_json(json.dumps(fields))
-    assert str(caught.value).startswith(message)
-    assert "\n" not in str(caught.value)
+    assert str(caught.value) == message
+    assert caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", b"\xff", '"x"', "NaN"])
-def test_what_is_no_receipt_is_refused(text: str | bytes) -> None:
-    with pytest.raises(ReceiptError):
+def test_a_misspelled_field_is_named_before_the_one_that_is_missing() -> None:
+    fields = compacted(talk(9), 110).receipt.to_dict()
+    fields["tokens_befor"] = fields.pop("tokens_before")
+    with pytest.raises(ReceiptError, match="got an unknown one"):
+        Receipt.from_json(json.dumps(fields))
+
+
+@pytest.mark.parametrize(
+    ("text", "got"),
+    [
+        ("", "JSON, got a mistake in line 1, column 0"),
+        ("{", "JSON, got a mistake in line 1, column 1"),
+        ("\ufeff{}", "JSON, got a mistake in line 1, column 1"),
+        ("[" * 9_000, "JSON, got a mistake in line 1, column "),
+        ('"\\ud800"', "JSON, got a mistake in line 1, column 8"),
+        (b"\xff", "JSON, got a mistake in line 1, column 1"),
+        ("\ud800", "UTF-8, got something else"),
+        ("[]", "an object, got an array"),
+        ("null", "an object, got null"),
+        ('"x"', "an object, got text"),
+        ("NaN", "an object, got another number"),
+        (None, "text or bytes, got something else"),
+    ],
+)
+def test_what_is_no_receipt_is_refused(text: Any, got: str) -> None:
+    with pytest.raises(ReceiptError) as caught:
         Receipt.from_json(text)
+    assert str(caught.value).startswith(f"receipt: expected {got}")
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9).map(SECRET.join),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([SECRET, f"{SECRET}\n", "layer"]), inner, max_size=3)
+    ),
+    max_leaves=9,
+)
+
+
+@given(data=st.data(), value=_values | st.just(SECRET), case=cases)
+def test_a_refusal_is_short_and_holds_nothing_of_the_file(
+    data: st.DataObject, value: Any, case: Any
+) -> None:
+    fields: Any = copy.deepcopy(case[1].receipt.to_dict())
+    place, inside = [], fields
+    while isinstance(inside, dict | list) and inside:
+        names: Any = [*range(len(inside))] if isinstance(inside, list) else [*inside, SECRET]
+        place.append(data.draw(st.sampled_from(names)))
+        if place[-1] == SECRET or data.draw(st.booleans()):
+            break
+        inside = inside[place[-1]]
+    try:
+        Receipt.from_json(json.dumps(with_value(fields, tuple(place), value)))
+    except ReceiptError as error:
+        said = str(error)
+        assert ": expected " in said
+        assert ", got " in said
+        assert said.isprintable()
+        assert len(said) < 200
+        assert SECRET not in said
 
 
 def test_long_and_unprintable_call_ids_stand_as_digests() -> None:
@@ -335,3 +452,29 @@ def test_long_and_unprintable_call_ids_stand_as_digests() -> None:
     assert Receipt.from_json(result.receipt.to_json()) == result.receipt
     said = [one.call_id for one in result.receipt.removed if one.kind == "tool_call"]
     assert said == [f"sha256:{digest_of(ids[0])}", f"sha256:{digest_of(ids[1])}", "fine é"]
+
+
+@pytest.mark.parametrize(
+    ("twice", "field"),
+    [
+        (lambda text: text[:-1] + ',"tokens_after":1}', "tokens_after"),
+        (lambda text: '{"sch\\u0065ma":"ctxaudit.receipt/2",' + text[1:], "schema"),
+        (lambda text: '{"tokens_before":' + "9" * 4_000 + "," + text[1:], "tokens_before"),
+        (lambda text: text.replace('"layer":', '"layer":"x","layer":', 1), "removed.0.layer"),
+        (
+            lambda text: text.replace('"stands_for":', '"stands_for":[],"stands_for":', 1),
+            "inserted.0.stands_for",
+        ),
+        # What stands under the name that is overruled is nobody's to read.
+        (lambda text: '{"removed":{"secret\\n":1,"secret\\n":2},' + text[1:], "removed"),
+        (lambda text: '{"removed":' + "[" * 150 + "]" * 150 + "," + text[1:], "removed"),
+    ],
+)
+def test_a_field_that_stands_twice_is_refused(twice: Any, field: str) -> None:
+    text = compacted(history("responses"), 0).receipt.to_json()
+    altered = twice(text)
+    assert altered != text
+    for printed in (altered, altered.encode()):
+        with pytest.raises(ReceiptError) as caught:
+            Receipt.from_json(printed)
+        assert str(caught.value) == f"{field}: expected it once, got it twice"

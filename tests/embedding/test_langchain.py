@@ -380,6 +380,26 @@ def test_content_of_parts_and_messages_of_every_kind():
     assert list(map(id, view)) == list(map(id, history[:3]))
 
 
+def test_a_picture_beside_the_text_of_a_result_stays():
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    content = [picture, {"type": "text", "text": "x" * 900}, "y" * 900]
+    inside = {"type": "tool_result", "tool_use_id": "c2", "content": content}
+    calls = [{"name": "read_gauge", "args": {}, "id": one} for one in ("c1", "c2")]
+    history = [
+        HumanMessage("Go."),
+        AIMessage("", tool_calls=calls),
+        ToolMessage(content, tool_call_id="c1"),
+        HumanMessage([inside]),
+    ]
+    config = CompactionConfig(soft_limit=100, max_tool_result_tokens=20)
+    view = compact(history, config=config)
+    text = "x" * 80 + "\n\n[... truncated: the first 80 of 1801 characters are shown ...]"
+    shorter = [picture, {"type": "text", "text": text}]
+    assert view[2].content == shorter
+    assert view[3].content == [{**inside, "content": shorter}]
+    assert history[2].content == content
+
+
 def test_a_result_inside_a_human_message_is_shortened_there():
     call = {"name": "read_gauge", "args": {}, "id": "c1"}
     result = {"type": "tool_result", "tool_use_id": "c1", "content": "x" * 900, "is_error": True}
