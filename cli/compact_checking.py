@@ -23,7 +23,8 @@ from provenance.limits import DEFAULT_LIMITS
 
 from .compact_input import MESSAGES, read_given
 from .compact_order import CompactOrder
-from .compacting import Refused, prepared
+from .compact_report import counted
+from .compacting import HEURISTIC, Refused, counter_named, prepared
 from .exit_codes import ExitCode
 from .operator_files import label_of
 from .streams import talk, write_text
@@ -52,6 +53,11 @@ def check_receipt(ctx: click.Context, order: CompactOrder, receipt: str, result:
         click.UsageError: a file cannot be read.
     """
     try:
+        # The estimate is tried where no counter is named: a receipt does not say what counted.
+        counter = None if order.tokens == HEURISTIC else counter_named(order.tokens)
+    except CtxauditError as error:
+        raise click.UsageError(str(error), ctx) from None
+    try:
         _, original, _ = prepared(ctx, order)
         compacted = read_given(ctx, result, as_format=MESSAGES)
         said = _read(ctx, receipt)
@@ -64,7 +70,7 @@ def check_receipt(ctx: click.Context, order: CompactOrder, receipt: str, result:
     except ReceiptError as error:
         talk(f"{ctx.command_path}: --verify-receipt: {label_of(receipt)}: {error}")
         return ExitCode.CORRUPT
-    problems = verify_receipt(original, _Result(compacted.messages, said))
+    problems = verify_receipt(original, _Result(compacted.messages, said), counter=counter)
     if order.is_json:
         write_text(json.dumps(_document(order, receipt, result, problems), indent=2) + "\n")
     elif not problems:
@@ -83,7 +89,7 @@ def check_receipt(ctx: click.Context, order: CompactOrder, receipt: str, result:
 
 def _read(ctx: click.Context, path: str) -> Receipt:
     try:
-        data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_document_bytes)
+        data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_receipt_bytes)
     except CtxauditError as error:
         raise click.UsageError(f"--verify-receipt: {label_of(path)}: {error}", ctx) from None
     return parse_receipt_file(data, limits=DEFAULT_LIMITS)
@@ -93,8 +99,8 @@ def _covered(said: Receipt) -> str:
     changed = sum(one.changed_to is not None for one in said.removed)
     return (
         "covers the original exactly once: "
-        f"{said.original_messages:,} messages to {said.result_messages:,}, "
-        f"{len(said.removed) - changed:,} blocks removed, {changed:,} changed, "
+        f"{counted(said.original_messages, 'message')} to {said.result_messages:,}, "
+        f"{counted(len(said.removed) - changed, 'block')} removed, {changed:,} changed, "
         f"{len(said.inserted):,} put in"
     )
 

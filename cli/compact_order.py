@@ -77,9 +77,21 @@ def configuration(order: CompactOrder) -> CompactionConfig:
     }
     if order.keep_first:
         given["keep_first"] = True
+    preset = CompactionConfig.preset(order.preset)  # type: ignore[arg-type]
+    soft = preset.soft_limit if order.soft_limit is None else order.soft_limit
+    hard = preset.hard_limit if order.hard_limit is None else order.hard_limit
+    if soft > hard:
+        # The one that was given is named; the other one may be the preset's.
+        if order.hard_limit is None:
+            raise CompactionConfigError(
+                f"--soft-limit: expected at most {hard} (--hard-limit), got {soft}"
+            )
+        raise CompactionConfigError(
+            f"--hard-limit: expected {soft} (--soft-limit) or more, got {hard}"
+        )
     try:
         return replace(
-            CompactionConfig.preset(order.preset),  # type: ignore[arg-type]
+            preset,
             read_tools=order.read_tools,
             spill_dropped=order.spill_dropped,
             summary_timeout=order.summarizer_timeout + GRACE_SECONDS,

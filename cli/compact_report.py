@@ -22,7 +22,7 @@ from provenance.messages import ProviderProblem, Repair, RequestTokens
 from .compact_input import Given
 from .streams import one_line
 
-__all__ = ["COMPACTION_SCHEMA", "Compacted", "json_report", "layer_rows", "plain_report"]
+__all__ = ["COMPACTION_SCHEMA", "Compacted", "counted", "json_report", "layer_rows", "plain_report"]
 
 COMPACTION_SCHEMA = "ctxaudit.compaction/1"
 LAYERS = (
@@ -114,7 +114,7 @@ def _notes(done: Compacted) -> Iterator[str]:
             yield f"repaired: and {len(done.repairs) - _SHOWN:,} more\n"
     if done.provider is not None:
         for when, problems in zip(("before", "after"), done.problems, strict=True):
-            yield f"{done.provider}, {when}: {_count(len(problems), 'problem')}\n"
+            yield f"{done.provider}, {when}: {counted(len(problems), 'problem')}\n"
             for one in problems[:_SHOWN]:
                 place = _place(one.message_index, one.block_index)
                 yield f"  {place}: {one.rule.value}: {one_line(one.detail)}\n"
@@ -125,7 +125,7 @@ def _notes(done: Compacted) -> Iterator[str]:
         yield f"left out, as no messages: {', '.join(parts)}\n"
     beside = done.request.system + done.request.tools
     if beside:
-        tokens = _count(beside, "token")
+        tokens = counted(beside, "token")
         yield f"system prompt and tools: {tokens} more, which no limit here counts\n"
 
 
@@ -134,17 +134,17 @@ def _closing(done: Compacted) -> str:
     changed = sum(one.changed_to is not None for one in receipt.removed)
     blocks = ", ".join(
         (
-            f"{_count(len(receipt.removed) - changed, 'block')} removed",
+            f"{counted(len(receipt.removed) - changed, 'block')} removed",
             f"{changed:,} changed",
             f"{len(receipt.inserted):,} put in",
         )
     )
     spilled = len(receipt.pointers)
-    kept = f"; {_count(spilled, 'text')} spilled" if spilled else ""
+    kept = f"; {counted(spilled, 'text')} spilled" if spilled else ""
     return (
         f"{done.given.label}: {done.given.format}, "
-        f"{_count(receipt.original_messages, 'message')} to {receipt.result_messages:,}, "
-        f"{_count(result.tokens_before, 'token')} to {result.tokens_after:,} ({done.counter}; "
+        f"{counted(receipt.original_messages, 'message')} to {receipt.result_messages:,}, "
+        f"{counted(result.tokens_before, 'token')} to {result.tokens_after:,} ({done.counter}; "
         f"soft limit {done.config.soft_limit:,}, hard limit {done.config.hard_limit:,}); "
         f"{blocks}{kept}"
     )
@@ -240,5 +240,6 @@ def _place(message: int, block: int | None) -> str:
     return f"message {message}" if block is None else f"message {message} block {block}"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Give a number and what it counts, in the plural where it is not 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

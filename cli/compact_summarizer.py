@@ -2,7 +2,9 @@
 
 Guarantees: the program gets the conversation as JSON on its standard input, and nothing else of
 ours; its standard error is dropped. When it has answered, failed or run out of time, it and the
-processes of its group are gone. What goes wrong is an exception and never a text.
+processes of its group are gone; also where SIGTERM or SIGHUP ends us. Its answer is whole when it
+has ended, though a process that it left behind holds its output open. What goes wrong is an
+exception and never a text.
 
 Example:
     >>> with ProgramSummarizer(("cat",), seconds=10) as summarize:
@@ -22,12 +24,17 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
+from .compact_endings import Endings
+
 __all__ = ["MOST_BYTES", "ProgramSummarizer", "SummaryProgramFailed", "SummaryTooLarge"]
 
 MOST_BYTES = 4 << 20
 """So much is read of what a program says; a summary is a thousandth of it."""
 _PIECE = 1 << 16
+_LISTEN_SECONDS = 0.05
 _POLL_SECONDS = 0.01
+_LEFTOVER_SECONDS = 1.0
+"""So long a program that has ended is listened to, where others still hold its output open."""
 
 
 class SummaryProgramFailed(Exception):
@@ -50,7 +57,9 @@ class ProgramSummarizer:
         self._most_bytes = most_bytes
         self._process: subprocess.Popen[bytes] | None = None
         self._is_stopped = False
-        self._guard = threading.Lock()
+        # The handler of a signal may come in on the thread that has it.
+        self._guard = threading.RLock()
+        self._endings = Endings(self.stop)
 
     def __call__(self, conversation: str) -> str:
         """Give what the program says of a conversation.
@@ -85,7 +94,7 @@ class ProgramSummarizer:
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._guard:
-            if self._is_stopped:
+            if self._was_stopped():
                 raise SummaryProgramFailed
             self._process = subprocess.Popen(  # noqa: S603 - the operator's own, and no shell
                 self._command,
@@ -94,7 +103,14 @@ class ProgramSummarizer:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
-            return self._process
+            process = self._process
+        # A signal that came while it was being started found nothing to end.
+        if self._was_stopped():
+            self._end()
+        return process
+
+    def _was_stopped(self) -> bool:
+        return self._is_stopped
 
     def _end(self) -> None:
         """Kill the program and its group."""
@@ -111,16 +127,22 @@ class ProgramSummarizer:
         rest = memoryview(data)
         parts: list[bytes] = []
         size = 0
+        ended_at: float | None = None
         with selectors.DefaultSelector() as ready:
             for pipe in (stdin, stdout):
                 os.set_blocking(pipe.fileno(), False)
             ready.register(stdout, selectors.EVENT_READ)
             ready.register(stdin, selectors.EVENT_WRITE)
             while True:
-                left = deadline - time.monotonic()
-                if left <= 0:
+                now = time.monotonic()
+                if ended_at is None and _has_ended(process):
+                    ended_at = now
+                if ended_at is not None and now >= ended_at + _LEFTOVER_SECONDS:
+                    return b"".join(parts)
+                if ended_at is None and now >= deadline:
                     raise TimeoutError
-                for key, _ in ready.select(left):
+                # Nothing tells of its end where others hold its output open: it is asked for.
+                for key, _ in ready.select(_LISTEN_SECONDS):
                     if key.fileobj is stdin:
                         rest = _written(stdin.fileno(), rest)
                         if not rest:
@@ -136,6 +158,7 @@ class ProgramSummarizer:
                         raise SummaryTooLarge
 
     def __enter__(self) -> ProgramSummarizer:
+        self._endings.__enter__()
         return self
 
     def __exit__(
@@ -145,6 +168,7 @@ class ProgramSummarizer:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+        self._endings.__exit__(kind, error, trace)
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
@@ -167,14 +191,21 @@ def _written(fd: int, data: memoryview) -> memoryview:
 
 def _await_end(process: subprocess.Popen[bytes], deadline: float) -> None:
     """Wait until the program has ended, without taking its number away from it."""
-    waitid = getattr(os, "waitid", None)
-    if waitid is None:
+    if not hasattr(os, "waitid"):
         try:
             process.wait(max(deadline - time.monotonic(), 0))
         except subprocess.TimeoutExpired:
             raise TimeoutError from None
         return
-    while waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+    while not _has_ended(process):
         if time.monotonic() > deadline:
             raise TimeoutError
         time.sleep(_POLL_SECONDS)
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Say whether the program has ended; its number stays its own. Not known everywhere."""
+    waitid = getattr(os, "waitid", None)
+    if waitid is None:
+        return False
+    return waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

@@ -1,9 +1,10 @@
 """Carries out `ctxaudit compact`.
 
 Guarantees: the file is only read. The receipt is verified before anything is written; messages,
-receipt and context are written together or not at all, and never over a file that is there. What a
-summarizer does wrong is an outcome; what stands in the way of a compaction is one line without
-text of a message, and an exit code of its own.
+receipt and context are written together or not at all, and never over a file that is there; where
+a text that was to be stored could not be, none of them is. What a summarizer does wrong is an
+outcome; what stands in the way of a compaction is one line without text of a message, and an exit
+code of its own.
 
 Example:
     $ ctxaudit compact history.json --output compacted.json --receipt receipt.json
@@ -18,8 +19,6 @@ from typing import Any
 
 import click
 
-from provenance.artifacts import ArtifactStore
-from provenance.artifacts.content import check_session
 from provenance.compaction import (
     CompactionConfig,
     CompactionResult,
@@ -31,6 +30,7 @@ from provenance.compaction import (
 from provenance.durable import DurableContextState
 from provenance.errors import CtxauditError
 from provenance.fs import SourceChanged, read_operator_file
+from provenance.limits import DEFAULT_LIMITS
 from provenance.messages import (
     ExactCounter,
     HeuristicCounter,
@@ -43,20 +43,22 @@ from provenance.messages import (
     validate_tool_protocol,
 )
 
+from .compact_endings import held_endings
 from .compact_files import NewFiles
 from .compact_input import Given, read_given
 from .compact_order import CompactOrder, configuration
 from .compact_report import Compacted, json_report, plain_report
+from .compact_spill import SpillStore, open_spill, receipts_of_home, require_home
 from .compact_summarizer import ProgramSummarizer
 from .exit_codes import ExitCode
 from .operator_files import is_folder, label_of
 from .options import interrupts_of
 from .rendering import RenderOrder, read_state, rendered
-from .streams import talk, write_text
+from .streams import one_line, talk, write_text
 
-__all__ = ["Refused", "compact", "prepared"]
+__all__ = ["HEURISTIC", "Refused", "compact", "counter_named", "prepared"]
 
-_HEURISTIC = "heuristic"
+HEURISTIC = "heuristic"
 # A summary of an earlier compaction; the largest that the library makes is a thousandth of it.
 _MOST_SUMMARY_BYTES = 4 << 20
 
@@ -85,15 +87,19 @@ def compact(ctx: click.Context, order: CompactOrder) -> ExitCode:
 
 
 def _compact(ctx: click.Context, order: CompactOrder, files: NewFiles) -> ExitCode:
-    # 1. What is asked for, before anything large is read: names that are free, numbers that fit.
+    # 1. What is asked for, before anything large is read: names that are free, a home that can be
+    # written, numbers that fit.
     for option, path in _outputs(order):
-        files.reserve(ctx, option, path)
+        made = receipts_of_home(order) if option == "--receipt" else None
+        files.reserve(ctx, option, path, may_make=made)
+    if order.spill is not None:
+        require_home(ctx, order.spill)
     try:
         config = configuration(order)
-        counter = _counter(order.tokens)
+        counter = counter_named(order.tokens)
     except CtxauditError as error:
         raise click.UsageError(str(error), ctx) from None
-    state = None if order.state is None else read_state(ctx, order.state)
+    state = None if order.state is None else _state(ctx, order.state)
     previous = _previous_summary(ctx, order.previous_summary)
     # 2. The messages, whose calls and results have to pair.
     given, messages, repairs = prepared(ctx, order)
@@ -103,6 +109,7 @@ def _compact(ctx: click.Context, order: CompactOrder, files: NewFiles) -> ExitCo
     # 3. The layers.
     layers: list[LayerReport] = []
     with ExitStack() as stack:
+        store = open_spill(ctx, order, given.session, stack)
         result = _run(
             messages,
             state,
@@ -116,11 +123,11 @@ def _compact(ctx: click.Context, order: CompactOrder, files: NewFiles) -> ExitCo
                 else None
             ),
             counter=counter,
-            spill=_spill(ctx, order, given, stack),
+            spill=store,
             previous_summary=previous,
-            observer=layers.append,
+            observer=partial(_heard, layers, store),
         )
-    # 4. No receipt leaves us that does not account for the original.
+    # 4. No receipt leaves us that does not account for the original, or that nobody can read.
     if problems := verify_receipt(messages, result):
         raise Refused(
             ExitCode.TOOL_FAILED, f"{given.label}: receipt: {problems[0].text}; nothing was written"
@@ -146,9 +153,9 @@ def _compact(ctx: click.Context, order: CompactOrder, files: NewFiles) -> ExitCo
     )
     # 5. The files, all or none; messages last, so that none are without their receipt.
     files.write("--context", b"" if context is None else _text_file(context))
-    files.write("--receipt", result.receipt.to_json().encode() + b"\n")
+    files.write("--receipt", _receipt(order, result))
     files.write("--output", given.printed(result.messages))
-    with interrupts_of(ctx).held_back():
+    with interrupts_of(ctx).held_back(), held_endings():
         files.publish()
     # 6. What was done.
     _say(ctx, order, done)
@@ -161,7 +168,7 @@ def prepared(
     """Read the file, and repair its messages where that was asked for.
 
     Raises:
-        click.UsageError: the file cannot be used.
+        click.UsageError: the file cannot be used, or holds no messages.
         Refused: it changed while it was read; its calls and results do not pair.
     """
     label = label_of(order.file)
@@ -169,6 +176,11 @@ def prepared(
         given = read_given(ctx, order.file, as_format=order.as_format, session=order.session)
     except SourceChanged as error:
         raise Refused(ExitCode.INCONCLUSIVE, f"{label}: {error}; nothing was written") from None
+    if not given.messages:
+        # Most often another format than the file's: nothing of it must come out as nothing.
+        why = ", ".join(f"{count:,} {one_line(why)}" for why, count in given.left_out.items())
+        left_out = f"; left out: {why}" if why else ""
+        raise click.UsageError(f"{label}: expected messages, got none{left_out}", ctx)
     messages: Sequence[Any] = given.messages
     repairs: Sequence[Repair] = ()
     if order.repair:
@@ -205,8 +217,16 @@ def _outputs(order: CompactOrder) -> Iterator[tuple[str, str | None]]:
     yield "--context", order.context
 
 
-def _counter(name: str) -> TokenCounter:
-    return HeuristicCounter() if name == _HEURISTIC else ExactCounter(name)
+def counter_named(name: str) -> TokenCounter:
+    """Give the counter that `--tokens` names; a `CtxauditError` where its extra is not there."""
+    return HeuristicCounter() if name == HEURISTIC else ExactCounter(name)
+
+
+def _state(ctx: click.Context, path: str) -> DurableContextState:
+    try:
+        return read_state(ctx, path)
+    except click.UsageError as error:
+        raise click.UsageError(f"--state: {error.message}", ctx) from None
 
 
 def _previous_summary(ctx: click.Context, path: str | None) -> str | None:
@@ -222,19 +242,26 @@ def _previous_summary(ctx: click.Context, path: str | None) -> str | None:
     raise click.UsageError(f"{label}: {fault}", ctx)
 
 
-def _spill(ctx: click.Context, order: CompactOrder, given: Given, stack: ExitStack) -> object:
-    if order.spill is None:
-        return None
-    session = order.session if given.session is None else given.session
-    if session is None:
-        raise click.UsageError(
-            "--session: expected the session that the texts are stored for, got none", ctx
+def _heard(layers: list[LayerReport], store: SpillStore | None, layer: LayerReport) -> None:
+    """Note what a layer did; what a store refuses ends it here, before another layer cuts more."""
+    layers.append(layer)
+    if store is not None and store.failures:
+        raise Refused(ExitCode.TOOL_FAILED, store.refusal)
+
+
+def _receipt(order: CompactOrder, result: CompactionResult[Any]) -> bytes:
+    if order.receipt is None:
+        return b""
+    data = result.receipt.to_json().encode() + b"\n"
+    most = DEFAULT_LIMITS.max_receipt_bytes
+    if len(data) > most:
+        # `verify` and --verify-receipt would not read it.
+        raise Refused(
+            ExitCode.TOOL_FAILED,
+            f"--receipt: {label_of(order.receipt)}: expected at most {most} bytes, got more; "
+            "nothing was written",
         )
-    try:
-        check_session(session)
-    except CtxauditError as error:
-        raise click.UsageError(f"--session: {error}", ctx) from None
-    return partial(stack.enter_context(ArtifactStore(order.spill)).spill, session)
+    return data
 
 
 def _context(
@@ -277,8 +304,3 @@ def _say(ctx: click.Context, order: CompactOrder, done: Compacted) -> None:
     result = done.result
     if result.summary_failure is not None:
         talk(f"{where}: summary: {result.summary_outcome.value} ({result.summary_failure})")
-    if result.spill_failures:
-        talk(
-            f"{where}: texts that could not be stored, and stayed in the messages: "
-            f"{result.spill_failures}"
-        )

@@ -53,6 +53,8 @@ class FormatName(_TextType):
     """The name of a transcript format, ours or one from outside."""
 
     name = "format"
+    beside: tuple[str, ...] = ()
+    """Names that are taken beside those of the formats."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Give the name back if a format has it."""
@@ -60,7 +62,7 @@ class FormatName(_TextType):
             # Only for a format from outside are all of them loaded.
             from provenance.transcripts.formats import format_names
 
-            names = format_names()
+            names = (*format_names(), *self.beside)
             if value not in names:
                 self.fail(f"expected one of {', '.join(names)}, got {value!r}", param, ctx)
         return value

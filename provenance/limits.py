@@ -37,6 +37,8 @@ class Limits:
         max_ledger_line_bytes: longest artifact ledger line, in bytes. 64 MiB holds the segment
             list of an artifact of 800 GiB.
         max_document_bytes: largest state file, policy file or scanned text, in bytes.
+        max_receipt_bytes: largest receipt of a compaction, in bytes. 256 MiB hold the rows of about
+            1.3 million blocks; reading one takes some twelve times its size in memory.
         read_attempts: how often a file that changes while it is read is read again.
     """
 
@@ -46,6 +48,7 @@ class Limits:
     max_artifact_bytes: int | None = None
     max_ledger_line_bytes: int = 64 << 20
     max_document_bytes: int = 64 << 20
+    max_receipt_bytes: int = 256 << 20
     read_attempts: int = 3
 
     def __post_init__(self) -> None:
@@ -56,6 +59,7 @@ class Limits:
             "max_artifact_bytes",
             "max_ledger_line_bytes",
             "max_document_bytes",
+            "max_receipt_bytes",
             "read_attempts",
         ):
             value = getattr(self, name)

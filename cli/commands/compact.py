@@ -44,6 +44,8 @@ else:  # older click has no type argument here
 class FormatOrMessages(FormatName):
     """The name of a transcript format, or `messages` for a file of messages."""
 
+    beside = (_MESSAGES,)
+
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Give the name back if it is one."""
         return value if value == _MESSAGES else super().convert(value, param, ctx)
@@ -191,7 +193,8 @@ def _numbers(command: _F) -> _F:
     "--spill",
     type=PathName(),
     metavar="HOME",
-    help="Store what is cut from tool results in this state home, and put pointers there.",
+    help="Store what is cut from tool results in this state home, and put pointers there; where a "
+    "text cannot be stored, nothing is written.",
 )
 @option("--spill-dropped", is_flag=True, help="Store dropped tool results, too.")
 @option(
@@ -206,7 +209,11 @@ def _numbers(command: _F) -> _F:
     show_default=True,
     help="What counts tokens; the first needs no vocabulary.",
 )
-@option("--repair", is_flag=True, help="Make calls and results pair first; each repair is listed.")
+@option(
+    "--repair",
+    is_flag=True,
+    help="Make calls and results pair first, and list each repair; repeat it for --verify-receipt.",
+)
 @option(
     "--provider",
     type=click.Choice(_PROVIDERS),
@@ -223,7 +230,8 @@ def _numbers(command: _F) -> _F:
     "--verify-receipt",
     type=PathName(),
     metavar="RECEIPT",
-    help="Compact nothing: check that RECEIPT and --result account for FILE.",
+    help="Compact nothing: check that RECEIPT and --result account for FILE (--as, --session, "
+    "--repair and --tokens as they were given for it).",
 )
 @option("--result", type=PathName(), help="For --verify-receipt: the compacted messages.")
 @option(
@@ -253,9 +261,9 @@ def command(
     transcript of any known format, or - for messages on standard input. It is only read; new files
     are written together or not at all. What --spill stored stays.
 
-    Exit codes: 0 done; 1 the disk refused; 2 usage, or FILE holds no messages; 3 still at the hard
-    limit or above it; 4 FILE changed meanwhile; 14 calls and results do not pair, or the receipt
-    does not account for FILE.
+    Exit codes: 0 done; 1 the disk or the store of --spill refused; 2 usage, or FILE holds no
+    messages; 3 still at the hard limit or above it; 4 FILE changed meanwhile; 14 calls and results
+    do not pair, or the receipt does not account for FILE.
     """
     manner = manner_from(ctx, color=color, quiet=quiet)
     with interrupts_of(ctx).held_back():

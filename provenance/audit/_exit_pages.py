@@ -24,7 +24,10 @@ EXIT_PAGES: dict[str, Page] = {
     ),
     "1": (
         "The tool itself failed; there is no verdict.",
-        "A report could not be written, or a defect of ctxaudit.",
+        (
+            "A report could not be written, the store of compact --spill failed, or a defect of "
+            "ctxaudit."
+        ),
         "Read the line on standard error. CTXAUDIT_DEBUG=1 shows where it failed.",
     ),
     "2": (

@@ -32,7 +32,7 @@ from provenance.audit.receipts import read_home_receipt, receipt_citations, unre
 from provenance.audit.request import AuditRequest
 from provenance.audit.states import citations_of, read_home_state, unreadable_state
 from provenance.audit_report import Citation
-from provenance.errors import CtxauditError
+from provenance.errors import CtxauditError, DataError
 from provenance.findings import Finding, Severity
 from provenance.fs import Directory, Entry, SourceAbsent, TrustedRoot, is_temporary_name, read_whole
 from provenance.pointers import SourcePointerError, is_name, parse_source_pointer
@@ -44,6 +44,13 @@ _TRANSCRIPTS = "transcripts"
 _STATES = "states"
 _RECEIPTS = "receipts"
 HOME_MARKERS = frozenset({CONFIG_FILE, _TRANSCRIPTS, _STATES, _RECEIPTS, "seals", "ctxaudit.lock"})
+
+
+class _NotAFolder(DataError):
+    """A file stands where a home keeps a folder."""
+
+    code = "not_a_folder"
+
 
 _Citations = Iterator[tuple[str, Citation]]
 
@@ -123,7 +130,9 @@ class HomeReader:
                     for pointer, citation in found:
                         part.cite(pointer, citation)
         except SourceAbsent:
-            return
+            # A file in its place hides what the folder held.
+            if any(entry.name == kind for entry in self._entries(home, part)):
+                self._notes.add(unreadable(target, _NotAFolder("folder: expected one, got a file")))
         except CtxauditError as error:
             self._notes.add(unreadable(target, error))
 

@@ -12,6 +12,7 @@ Example:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -35,15 +36,20 @@ __all__ = [
 
 # As `provenance.compaction.RECEIPT_SCHEMA`; a test compares them.
 _SCHEMA = "ctxaudit.receipt/1"
+# Its first field, as every writer of ours puts it; a damaged one or one of another version says so
+# too, and is then refused as what it is.
+_says_receipt = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"schema"\s*:\s*"ctxaudit\.receipt/').match
 _MARK = _SCHEMA.encode()
 
 
-def is_receipt(data: bytes, *, limits: Limits = DEFAULT_LIMITS) -> bool:
-    """Say whether a file says of itself that it is a receipt."""
+def is_receipt(data: bytes) -> bool:
+    """Say whether a file says of itself that it is a receipt, sound or not."""
+    if _says_receipt(data) is not None:
+        return True
     if _MARK not in data:
         return False
     try:
-        value = parse_strict(data, max_nesting=limits.max_nesting)
+        value = parse_strict(data, max_nesting=DEFAULT_LIMITS.max_nesting)
     except (NotStrictJson, UnicodeDecodeError):
         return False
     return isinstance(value, dict) and value.get("schema") == _SCHEMA
@@ -76,7 +82,7 @@ def read_home_receipt(
     """Read one receipt of a home, or give the finding that says why it cannot be read."""
     try:
         with folder.open_file(name) as file:
-            data = read_whole(file, max_bytes=limits.max_document_bytes)
+            data = read_whole(file, max_bytes=limits.max_receipt_bytes)
         return parse_receipt_file(data, limits=limits)
     except CtxauditError as error:
         return unreadable_receipt(target, error)

@@ -113,6 +113,7 @@ class _TargetReader:
         self._home_parts: list[AuditPart] = []
         self._tree_parts: list[AuditPart] = []
         self._taken: set[PurePath] = set()
+        self._home_at: dict[PurePath, AuditPart] = {}
         self._operator_part: AuditPart | None = None
         self._several = len(request.targets) > 1
         # Pointers without a file of their own wait until it is known which roots there are.
@@ -258,7 +259,11 @@ class _TargetReader:
                 or _is_known_transcript(path)
             )
             if not is_transcript:
-                data = read_operator_file(target, max_bytes=request.limits.max_document_bytes)
+                # Whether it is a receipt, which may be larger, is not known before it is read.
+                most = request.limits.max_document_bytes
+                if not request.scan:
+                    most = max(most, request.limits.max_receipt_bytes)
+                data = read_operator_file(target, max_bytes=most)
         except SourceAbsent:
             raise TargetError(
                 f"{label}: expected a file or folder, got nothing of that name"
@@ -269,7 +274,7 @@ class _TargetReader:
             self._read_transcript(path, label)
         elif request.scan:
             self._scan(data.decode("utf-8", "replace").removeprefix(_BYTE_ORDER_MARK), label)
-        elif is_receipt(data, limits=request.limits):
+        elif is_receipt(data):
             self._read_receipt(path, label, data)
         else:
             self._read_state(path, label, data)
@@ -389,7 +394,12 @@ class _TargetReader:
         return self._operator_part
 
     def _add_home(self, home: TrustedRoot, *, prefix: str) -> AuditPart:
-        part = self._homes.part_of(home, prefix=prefix)
+        # A home and a file in its states/ or receipts/ are one: each pointer counts once.
+        place = home.path.absolute()
+        known = self._home_at.get(place)
+        if known is not None:
+            return known
+        part = self._home_at[place] = self._homes.part_of(home, prefix=prefix)
         self._parts.append(part)
         self._home_parts.append(part)
         return part

@@ -256,6 +256,29 @@ class Directory(Handle):
             raise translate(error) from None
         return found.st_dev, found.st_ino
 
+    def take_back(self, name: str, published: tuple[int, int]) -> bool:
+        """Remove a file that was just published, if its name still leads to it.
+
+        Args:
+            name: of the file.
+            published: its device and inode.
+
+        Returns:
+            Whether it was removed; False where the name leads to nothing, or to another file.
+
+        Raises:
+            WriteFailed: the file system refused; the file stands.
+        """
+        if self.identity(name) != published:
+            return False
+        try:
+            os.unlink(check_component(name), dir_fd=self.fd)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise _write_failure(error) from None
+        return True
+
     def discard_stale_draft(self, name: str, *, before_seconds: float) -> bool:
         """Remove a temporary file that a writer left when it died; see `discard_stale`."""
         return discard_stale(self.fd, name, before_seconds=before_seconds)

@@ -115,6 +115,14 @@ class Draft:
         except OSError as error:
             raise _failure(error) from None
 
+    def identity(self) -> tuple[int, int]:
+        """Give device and inode, which stay the same under its name."""
+        try:
+            found = os.fstat(self._fd)
+        except OSError as error:
+            raise _failure(error) from None
+        return found.st_dev, found.st_ino
+
     def close(self) -> None:
         """Close the draft and remove its temporary name, if it has one; twice is no error."""
         fd, self._fd = self._fd, -1

@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-__all__ = ["Place", "place_of"]
+__all__ = ["Place", "is_in_use", "place_of"]
 
 _Identity = tuple[int, int]
 
@@ -54,6 +54,11 @@ def place_of(path: str | os.PathLike[str], targets: Iterable[str | os.PathLike[s
     if not (files | folders).isdisjoint({written, *_identities((written,))}):
         return Place.TARGET
     return Place.OUTSIDE if folders.isdisjoint(_identities(_above(written))) else Place.BELOW
+
+
+def is_in_use(path: str | os.PathLike[str]) -> bool:
+    """Say whether anything has this name; a link that leads nowhere has."""
+    return os.path.lexists(path)
 
 
 def _above(path: str) -> Iterator[str]:

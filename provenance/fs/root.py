@@ -60,6 +60,14 @@ class TrustedRoot:
         self._guard = threading.Lock()
 
     @property
+    def place(self) -> tuple[str, ...]:
+        """What the root and the folder above it are called, links resolved; to tell it by only."""
+        try:
+            return self.path.resolve().parts[1:][-2:]
+        except (OSError, RuntimeError, ValueError):
+            return ()
+
+    @property
     def backend(self) -> str:
         """The name of the back end in use: `openat2` or `walk` (opens the root to find out)."""
         return self._directory().backend.name

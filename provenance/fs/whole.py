@@ -21,7 +21,7 @@ import secrets
 import stat
 
 from provenance.errors import DataError
-from provenance.fs.failures import NotARegularFile, WriteFailed, translate
+from provenance.fs.failures import BoundaryRefused, NotARegularFile, WriteFailed, translate
 from provenance.fs.reading import OpenFile
 
 __all__ = [
@@ -72,11 +72,16 @@ def read_operator_file(path: str | os.PathLike[str], *, max_bytes: int) -> bytes
 
     Raises:
         SourceAbsent, AccessRefused, NotARegularFile, ReadFailed: what stood there.
+        BoundaryRefused: links that lead to each other.
         FileTooLarge: it has more than `max_bytes`.
     """
     try:
         fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:
+        if error.errno == errno.ELOOP:  # links are followed here: these lead nowhere
+            raise BoundaryRefused(
+                "source: expected a file, got links that lead to each other"
+            ) from None
         raise translate(error) from None
     except ValueError:
         raise NotARegularFile("path: expected a file name, got a NUL byte") from None

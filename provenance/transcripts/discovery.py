@@ -198,7 +198,7 @@ def open_candidate(
     with contextlib.ExitStack() as stack:
         if candidate.is_folder:
             directory = stack.enter_context(root.open_directory(*names))
-            yield _opened_folder(names, directory, limits, as_format, root.path.name)
+            yield _opened_folder(names, directory, limits, as_format, root)
             return
         directory = stack.enter_context(root.open_directory(*names[:-1]))
         file = stack.enter_context(directory.open_file(names[-1]))
@@ -220,10 +220,10 @@ def _opened_folder(
     directory: Directory,
     limits: Limits,
     as_format: str | None,
-    root_name: str,
+    root: TrustedRoot,
 ) -> Opened:
     name = names[-1] if names else ""
-    source = Source(name, directory, None, limits, names[:-1], root_name)
+    source = Source(name, directory, None, limits, names[:-1], root.path.name, root.place)
     if as_format is not None:
         return Opened(format_named(as_format), source, is_damaged=False)
     listed = [entry.name for entry in directory.entries()]

@@ -132,6 +132,8 @@ class Source:
         limits: bounds on what is read; `max_foreign_record_bytes` bounds a record.
         folder_names: names of the folders above it, from the trusted root down.
         root_name: what the folder that is the trusted root is called.
+        root_place: of a folder: what the folder above the trusted root and the root itself are
+            called, wherever a link to them lies.
     """
 
     name: str
@@ -140,6 +142,7 @@ class Source:
     limits: Limits = DEFAULT_LIMITS
     folder_names: Sequence[str] = field(default=())
     root_name: str = ""
+    root_place: Sequence[str] = field(default=())
     _digest: Any = None
     _hashed_bytes: int = 0
 

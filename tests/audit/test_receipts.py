@@ -50,7 +50,9 @@ class TestReading:
         assert not is_receipt(b'{"schema":"ctxaudit.state/1"}')
         assert not is_receipt(b'{"note":"ctxaudit.receipt/1"}')
         assert not is_receipt(b'"ctxaudit.receipt/1"')
-        assert not is_receipt(b'{"schema":"ctxaudit.receipt/1"')
+        # A damaged one, and one of another version, is refused as a receipt.
+        assert is_receipt(b'{"schema":"ctxaudit.receipt/1"')
+        assert is_receipt(b'\xef\xbb\xbf{ "schema" : "ctxaudit.receipt/2"}')
         assert not is_receipt(b'\xff{"schema":"ctxaudit.receipt/1"}')
         assert not is_receipt(b"[" * 200_000 + b'"ctxaudit.receipt/1"')
 
@@ -145,7 +147,7 @@ class TestHomes:
 
     def test_the_size_is_bounded(self, tmp_path: Path) -> None:
         _write(tmp_path, _receipt())
-        report = _audit(tmp_path, limits=Limits(max_document_bytes=10))
+        report = _audit(tmp_path, limits=Limits(max_receipt_bytes=10))
         assert [one.code for one in report.findings] == ["receipt_unreadable"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -204,3 +205,16 @@ def test_usage(
     assert (done.code, done.out) == (code, "")
     assert said in done.err
     assert len(done.err.splitlines()) == 1
+
+
+def test_two_folders_of_events_are_two_sessions(tmp_path: Path, call: Callable[..., Any]) -> None:
+    pointers = []
+    for name in ("conv-1", "conv-2"):
+        folder = tmp_path / name / "events"
+        shutil.copytree(_DATA / "openhands" / "conversation" / "events", folder)
+        pointer = call("cite", folder, "--grep", "README").out.partition("\t")[0]
+        assert pointer == call("cite", folder.parent, "--grep", "README").out.partition("\t")[0]
+        assert call("verify", "--pointer", pointer, folder).code == 0
+        pointers.append(pointer)
+    assert [one.split(":")[1] for one in pointers] == ["conv-1", "conv-2"]
+    assert call("verify", "--pointer", pointers[0], tmp_path / "conv-2" / "events").code == 12

@@ -15,6 +15,7 @@ import pytest
 from cli.commands.compact import command
 from cli.exit_codes import ExitCode
 from provenance.compaction import Receipt, ReceiptProblem
+from provenance.limits import Limits
 from provenance.messages import PROVIDERS
 from provenance.schemas import load_schema
 from tests.cli.compaction_files import SECRET, compacted_options, history, write
@@ -150,15 +151,20 @@ class TestOutputs:
             (("--result", "r.json"), "expected it together with --result"),
             (("--verify-receipt", "r", "--result", "r", "--output", "x"), "expected none with"),
             (("--soft-limit", "0"), "--soft-limit"),
-            (("--hard-limit", "10"), "--hard-limit: expected soft_limit"),
+            (("--hard-limit", "10"), "--hard-limit: expected 80000 (--soft-limit) or more, got 10"),
+            (("--soft-limit", "200000"), "--soft-limit: expected at most 120000 (--hard-limit)"),
+            (
+                ("--soft-limit", "9", "--hard-limit", "8"),
+                "--hard-limit: expected 9 (--soft-limit) or more, got 8",
+            ),
             (("--read-tool", "read"), "expected NAME=ARGUMENT"),
             (("--summarizer", "sh -c x"), "expected none or command:PROGRAM"),
             (("--summarizer", "command:"), "expected a program after command:"),
             (("--summarizer", "command:'a"), "expected quotes that are closed"),
             (("--summarizer-timeout", "0"), "--summarizer-timeout"),
             (("--previous-summary", "absent.txt"), "--previous-summary: absent.txt"),
-            (("--state", "absent.json"), "absent.json"),
-            (("--as", "nonsense"), "expected one of"),
+            (("--state", "absent.json"), "--state: absent.json: source: expected a file"),
+            (("--as", "nonsense"), "openhands, messages, got 'nonsense'"),
         ],
     )
     def test_options_that_cannot_be_used_are_one_line(
@@ -254,6 +260,18 @@ class TestExitCodes:
         assert "expected no change while it was read" in done.err
         assert os.listdir(tmp_path) == []
 
+    def test_a_receipt_that_nobody_could_read_is_not_written(
+        self, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("cli.compacting.DEFAULT_LIMITS", Limits(max_receipt_bytes=100))
+        file = write(tmp_path / "h.json", history())
+        options = compacted_options("--output", tmp_path / "o.json")
+        done = call("compact", file, *options, "--receipt", tmp_path / "r.json")
+        assert done.code == ExitCode.TOOL_FAILED
+        assert "--receipt: r.json: expected at most 100 bytes, got more; nothing" in done.err
+        assert os.listdir(tmp_path) == ["h.json"]
+        assert call("compact", file, *options).code == 0
+
     def test_a_receipt_that_does_not_hold_leaves_nothing(
         self, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -307,16 +325,23 @@ class TestTranscripts:
     @pytest.mark.parametrize("path", OF_LINES, ids=lambda path: f"{path.parent.name}/{path.name}")
     def test_prefixes_of_a_real_transcript(self, path: Path, call: Call, tmp_path: Path) -> None:
         lines = path.read_bytes().split(b"\n")
-        file = tmp_path / path.name
+        file, has_messages = tmp_path / path.name, False
         for number, end in enumerate(range(3, len(lines), max(len(lines) // 4, 1))):
             file.write_bytes(b"\n".join(lines[:end]) + b"\n")
             output, receipt = tmp_path / f"{number}.out", tmp_path / f"{number}.receipt"
             options = compacted_options("--output", output, "--receipt", receipt)
-            assert call("compact", file, "--repair", *options).code == 0
+            done = call("compact", file, "--repair", *options)
+            if done.code == ExitCode.USAGE:  # as far as here nobody has said anything
+                assert not has_messages
+                assert f"{path.name}: expected messages, got none; left out: " in done.err
+                continue
+            has_messages = True
+            assert done.code == 0, done.err
             checked = call(
                 "compact", file, "--repair", "--verify-receipt", receipt, "--result", output
             )
             assert checked.code == 0, checked.err
+        assert has_messages or len(lines) <= 3
 
     def test_a_database_of_several_sessions_wants_one_named(self, call: Call) -> None:
         file = SAMPLES / "openai-agents" / "sessions.db"
@@ -345,6 +370,21 @@ class TestTranscripts:
         file = tmp_path / "log"
         file.write_bytes((NATIVE / "clean.jsonl").read_bytes())
         assert _report(call, file, "--as", "native")["format"] == "native"
+
+    def test_no_messages_at_all_are_2_and_nothing_is_written(
+        self, call: Call, tmp_path: Path
+    ) -> None:
+        output = tmp_path / "o.json"
+        file = write(tmp_path / "h.json", history())
+        done = call("compact", file, "--as", "codex", "--output", output)
+        assert done.code == ExitCode.USAGE
+        assert "h.json: expected messages, got none; left out: 1 damaged" in done.err
+        for name, value in (("list", []), ("object", {"messages": [], "model": "m"})):
+            file = write(tmp_path / name, value)
+            done = call("compact", file, "--output", output)
+            assert done.code == ExitCode.USAGE
+            assert f"{name}: expected messages, got none" in done.err
+        assert not output.exists()
 
     def test_a_folder_that_is_no_transcript_is_one_line(self, call: Call, tmp_path: Path) -> None:
         done = call("compact", tmp_path)
@@ -418,6 +458,21 @@ def test_a_file_over_the_limit_is_not_read(call: Call, tmp_path: Path) -> None:
     done = call("compact", file)
     assert done.code == ExitCode.USAGE
     assert "expected at most 67108864 bytes" in done.err
+
+
+def test_links_that_lead_to_each_other_are_told(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    file = write(tmp_path / "h.json", history(1))
+    for args in ((tmp_path / "a",), (file, "--state", tmp_path / "a")):
+        done = call("compact", *args)
+        assert done.code == ExitCode.USAGE
+        assert "a: source: expected a file, got links that lead to each other" in done.err
+
+
+def test_what_is_repaired_is_to_be_repaired_again(call: Call) -> None:
+    said = " ".join(call("compact", "--help").out.split())
+    assert "repeat it for --verify-receipt" in said
 
 
 def test_the_providers_are_those_of_the_library() -> None:

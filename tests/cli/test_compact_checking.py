@@ -158,3 +158,26 @@ def test_a_repaired_history_is_checked_as_it_was_repaired(call: Call, tmp_path: 
     args = ("compact", file, "--verify-receipt", receipt, "--result", output)
     assert call(*args, "--repair").code == 0
     assert call(*args).code == ExitCode.CORRUPT
+
+
+def test_costs_are_counted_again(call: Call, tmp_path: Path) -> None:
+    made = Compaction(call, tmp_path)
+    made.change(made.receipt, lambda value: value["removed"][0].update(tokens=7_777))
+    done = made.check()
+    assert done.code == ExitCode.CORRUPT
+    assert "tokens: expected" in done.err
+
+
+def test_the_counter_that_is_named_counts(made: Compaction) -> None:
+    pytest.importorskip("bpe_openai", reason="needs the extra tokens")
+    done = made.check("--tokens", "o200k")  # the estimate was what counted
+    assert done.code == ExitCode.CORRUPT
+    assert "tokens" in done.err
+
+
+def test_one_message_is_one(call: Call, tmp_path: Path) -> None:
+    file = write(tmp_path / "h.json", [{"role": "user", "content": "hi"}])
+    output, receipt = tmp_path / "o.json", tmp_path / "r.json"
+    assert call("compact", file, "--output", output, "--receipt", receipt).code == 0
+    done = call("compact", file, "--verify-receipt", receipt, "--result", output)
+    assert done.out.endswith(": 1 message to 1, 0 blocks removed, 0 changed, 0 put in\n")

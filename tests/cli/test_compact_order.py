@@ -27,7 +27,10 @@ def test_an_option_sets_its_number_alone() -> None:
 
 
 def test_what_makes_no_sense_names_the_option() -> None:
-    with pytest.raises(CompactionConfigError, match=r"^--hard-limit: expected soft_limit"):
+    with pytest.raises(CompactionConfigError, match=r"^--hard-limit: expected 80000 \(--soft-lim"):
         configuration(CompactOrder(file="x", hard_limit=1))
+    with pytest.raises(CompactionConfigError, match=r"^--soft-limit: expected at most 60000 \(--h"):
+        configuration(CompactOrder(file="x", preset="subtask", soft_limit=60_001))
+    assert configuration(CompactOrder(file="x", soft_limit=120_000)).soft_limit == 120_000
     with pytest.raises(CompactionConfigError, match=r"^--keep-recent: expected"):
         configuration(CompactOrder(file="x", keep_recent_messages=-1))

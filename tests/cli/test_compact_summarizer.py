@@ -20,6 +20,13 @@ from tests.cli.compaction_files import SECRET, compacted_options, history, progr
 
 Call = Callable[..., Any]
 _READ = "import sys, os, json, time\nasked = sys.stdin.buffer.read()\n"
+# Writes down its own number and that of a child, which holds its standard output open.
+_WITH_A_CHILD = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+with open({marker!r}, "w") as marker:
+    marker.write(str(os.getpid()) + " " + str(child.pid))
+"""
 
 
 def _run(call: Call, folder: Path, body: str, *more: str) -> tuple[Any, dict[str, Any]]:
@@ -109,12 +116,24 @@ class TestThroughTheCommand:
         assert done.code == 0
         assert not marker.exists()
 
-    def test_an_interrupt_ends_the_program_and_writes_nothing(
-        self, tmp_path: Path, environment: Callable[..., dict[str, str]]
+    @pytest.mark.parametrize(
+        ("number", "code", "said"),
+        [
+            (signal.SIGINT, 130, b"ctxaudit: interrupted\n"),
+            (signal.SIGTERM, -signal.SIGTERM, b""),
+            (signal.SIGHUP, -signal.SIGHUP, b""),
+        ],
+    )
+    def test_a_signal_ends_the_program_and_writes_nothing(
+        self,
+        number: int,
+        code: int,
+        said: bytes,
+        tmp_path: Path,
+        environment: Callable[..., dict[str, str]],
     ) -> None:
         file, marker = write(tmp_path / "h.json", history()), tmp_path / "pid"
-        body = f"import os, time\nopen({str(marker)!r}, 'w').write(str(os.getpid()))\n"
-        named = program(tmp_path, body + "time.sleep(3600)")
+        named = program(tmp_path, _WITH_A_CHILD.format(marker=str(marker)) + "time.sleep(3600)")
         command = [sys.executable, "-m", "cli", "compact", str(file)]
         command += compacted_options("--keep-recent", 9)
         running = subprocess.Popen(
@@ -123,12 +142,13 @@ class TestThroughTheCommand:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        number = _await(lambda: marker.exists() and marker.read_text())
-        running.send_signal(signal.SIGINT)
+        _await(lambda: marker.exists() and len(marker.read_text().split()) == 2)
+        running.send_signal(number)
         out, err = running.communicate(timeout=60)
-        assert (running.returncode, out, err) == (130, b"", b"ctxaudit: interrupted\n")
-        assert _await(lambda: not _is_running(int(number)))
-        assert not (tmp_path / "o.json").exists()
+        assert (running.returncode, out, err) == (code, b"", said)
+        for process in map(int, marker.read_text().split()):
+            assert _await(lambda process=process: not _is_running(process))
+        assert sorted(os.listdir(tmp_path)) == ["h.json", "pid", "summarize.py"]
 
 
 class TestThePrograms:
@@ -153,19 +173,41 @@ class TestThePrograms:
                     with pytest.raises(SummaryTooLarge):
                         summarize("[]")
 
-    def test_children_of_the_program_are_ended_with_it(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(("says", "times"), [("", 1), ("all of it", 1), ("x", 300_000)])
+    def test_it_is_over_when_the_program_is_and_its_children_are_ended(
+        self, says: str, times: int, tmp_path: Path
+    ) -> None:
         marker = tmp_path / "pid"
+        body = _WITH_A_CHILD.format(marker=str(marker)) + f"sys.stdout.write({says!r} * {times})"
+        # Only the child holds standard output open now; its time limit is far away.
+        with ProgramSummarizer(_python(body), seconds=600) as summarize:
+            assert summarize("[]") == says * times
+            for number in map(int, marker.read_text().split()):
+                assert _await(lambda number=number: not _is_running(number))
+
+    def test_what_a_child_goes_on_saying_is_bounded(self, tmp_path: Path) -> None:
         body = (
             "import subprocess, sys\n"
-            "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)'])\n"
-            f"open({str(marker)!r}, 'w').write(str(child.pid))\n"
+            "subprocess.Popen([sys.executable, '-c', 'while True: print(\"x\" * 1_000)'])\n"
         )
-        # The child holds standard output open, so nothing ends it but the time limit.
+        summarizer = ProgramSummarizer(_python(body), seconds=600, most_bytes=100_000)
+        with summarizer as summarize, pytest.raises(SummaryTooLarge):
+            summarize("[]")
+
+    def test_one_that_fails_has_failed_though_a_child_goes_on(self, tmp_path: Path) -> None:
+        body = _WITH_A_CHILD.format(marker=str(tmp_path / "pid")) + "print('all'); sys.exit(3)"
+        summarizer = ProgramSummarizer(_python(body), seconds=600)
+        with summarizer as summarize, pytest.raises(SummaryProgramFailed):
+            summarize("[]")
+
+    def test_a_program_and_its_children_run_out_of_time(self, tmp_path: Path) -> None:
+        marker = tmp_path / "pid"
+        body = _WITH_A_CHILD.format(marker=str(marker)) + "time.sleep(3600)"
         with ProgramSummarizer(_python(body), seconds=1.5) as summarize:
             with pytest.raises(TimeoutError):
                 summarize("[]")
-            number = int(marker.read_text())
-            assert _await(lambda: not _is_running(number))
+            for number in map(int, marker.read_text().split()):
+                assert _await(lambda number=number: not _is_running(number))
 
     def test_one_that_says_all_and_does_not_end_runs_out_of_time(self) -> None:
         body = "import os, time\nprint('all', flush=True)\nos.close(1)\ntime.sleep(3600)"

@@ -218,3 +218,32 @@ def test_what_two_files_say_is_counted_at_the_one_it_is_said_of(
             counted[code] = counted.get(code, 0) + count
     assert counted == report["summary"]["findings"]
     assert {"conflicting_id", "session_in_several_files"} <= counted.keys()
+
+
+def test_a_home_and_a_file_of_it_are_one(home: Any, call: Callable[..., Any]) -> None:
+    home.transcript("s1", 2)
+    home.state("a.json", ["transcript:s1:1", "transcript:s1:2"])
+    state = home.path / "states" / "a.json"
+    for targets in ([state, home.path], [home.path, state]):
+        report = call("verify", *targets, "--format", "json").report
+        assert report["summary"]["total"] == 2, targets
+
+
+@pytest.mark.parametrize("folder", ["states", "receipts"])
+def test_a_file_where_a_home_keeps_a_folder_is_told(
+    home: Any, call: Callable[..., Any], folder: str
+) -> None:
+    home.transcript("s1", 1)
+    (home.path / folder).write_text("no folder")
+    done = call("verify", home.path, "--all", "--format", "json")
+    assert done.code == 14
+    codes = [one["code"] for one in done.report["findings"]]
+    assert codes == [f"{folder[:-1]}_unreadable"]
+
+
+def test_a_damaged_receipt_is_refused_as_one(tmp_path: Path, call: Callable[..., Any]) -> None:
+    for text in ('{"schema":"ctxaudit.receipt/1"', '{"schema":"ctxaudit.receipt/2"}'):
+        (tmp_path / "r.json").write_text(text)
+        done = call("verify", tmp_path / "r.json")
+        assert done.code == 2
+        assert "expected a receipt" in done.err

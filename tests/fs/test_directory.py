@@ -439,3 +439,32 @@ def test_a_device_is_not_read(folder: Directory, path: Path) -> None:
     assert folder.read_small("zero", below=10**9) is None
     with pytest.raises(NotARegularFile):
         folder.open_append("zero")
+
+
+def test_what_was_published_is_taken_back_and_nothing_else(folder: Directory, path: Path) -> None:
+    with folder.draft() as draft:
+        draft.write(b"ours")
+        draft.link_as("f")
+        ours = draft.identity()
+        assert ours == folder.identity("f")
+        assert not folder.take_back("nothing", ours)
+        (path / "other").write_bytes(b"theirs")
+        assert not folder.take_back("other", ours)
+        assert folder.take_back("f", ours)
+        assert not folder.take_back("f", ours)
+    assert os.listdir(path) == ["other"]
+
+
+def test_what_cannot_be_taken_back_is_said(
+    folder: Directory, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object, **options: object) -> None:
+        raise PermissionError(errno.EACCES, "no")
+
+    (path / "f").write_bytes(b"ours")
+    published = folder.identity("f")
+    assert published is not None
+    monkeypatch.setattr(os, "unlink", refuse)
+    with pytest.raises(WriteFailed):
+        folder.take_back("f", published)
+    assert (path / "f").exists()

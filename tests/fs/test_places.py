@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from provenance.fs.places import Place, place_of
+from provenance.fs.places import Place, is_in_use, place_of
 
 
 @pytest.fixture
@@ -82,3 +82,12 @@ def test_odd_names_are_no_error(logs: Path) -> None:
     loop = logs / "loop"
     loop.symlink_to("loop")
     assert place_of(loop, [logs]) is Place.BELOW
+
+
+def test_a_name_is_in_use_though_it_leads_nowhere(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    for name in ("logs", "logs/s1.jsonl", "link", "loop", "dangling"):
+        assert is_in_use(tmp_path / name), name
+    for name in ("nowhere", "logs/nowhere", "logs/s1.jsonl/below", "a\0b", "x" * 9_000):
+        assert not is_in_use(tmp_path / name), name

@@ -352,3 +352,14 @@ def test_without_the_flags_nothing_is_opened_at_all(
         patch.setattr(os, "open", refuse)
         with pytest.raises(UnsafePlatform, match=r"^platform: expected"):
             TrustedRoot(tmp_path).open_file("f")
+
+
+def test_its_place_is_told_links_resolved(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("a/b")
+    (tmp_path / "loop").symlink_to("loop")
+    for name in ("a/b", "link", "a/../a/b/"):
+        assert TrustedRoot(tmp_path / name).place == ("a", "b")
+    assert TrustedRoot("/").place == ()
+    assert TrustedRoot("a\0b").place == ()
+    assert len(TrustedRoot(tmp_path / "loop").place) in (0, 2)  # newer Pythons name it

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from provenance.fs import (
+    BoundaryRefused,
     FileTooLarge,
     NotARegularFile,
     OpenFile,
@@ -43,6 +44,13 @@ def test_reading_what_the_operator_named(tmp_path: Path) -> None:
         read_operator_file(tmp_path, max_bytes=9)
     with pytest.raises(NotARegularFile):
         read_operator_file("a\0b", max_bytes=9)
+
+
+def test_links_that_lead_to_each_other_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(BoundaryRefused, match="expected a file, got links that lead to each other"):
+        read_operator_file(tmp_path / "a", max_bytes=9)
 
 
 def test_the_size_is_looked_at_before_the_bytes(

@@ -92,8 +92,10 @@ class OpenHands:
 
 
 def _session_of(source: Source) -> str:
-    is_inner = source.name == _FOLDER and len(source.folder_names) > 0
-    return _shown(source.folder_names[-1] if is_inner else source.name)
+    # The same conversation has the same session, whichever folder above it is the root.
+    names = [name for name in (*source.root_place, *source.folder_names, source.name) if name]
+    is_inner = names[-1:] == [_FOLDER] and len(names) > 1
+    return _shown(names[-2] if is_inner else (names or [source.name])[-1])
 
 
 def _shown(name: str) -> str:

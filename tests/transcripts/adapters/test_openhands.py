@@ -20,6 +20,7 @@ from provenance.fs import BackendName, Directory, TrustedRoot
 from provenance.fs.directory import Entry
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.transcripts.adapters.openhands import OpenHands
+from provenance.transcripts.discovery import Candidate, open_candidate
 from provenance.transcripts.records import Call, CallResult, Fault, Record, Reference, Speaker
 from provenance.transcripts.sources import Head, Source
 from tests.trees import is_root
@@ -209,6 +210,35 @@ def test_the_session_is_the_folder(
         (record,) = _FORMAT.records(source)
     assert isinstance(record, Record)
     assert record.session == session
+
+
+@pytest.mark.parametrize(
+    ("root", "names", "session"),
+    [
+        ("conv-1/events", (), "conv-1"),
+        ("conv-1", ("events",), "conv-1"),
+        (".", ("conv-1", "events"), "conv-1"),
+        ("link", (), "conv-1"),
+        ("conv-2", (), "conv-2"),
+        (".", ("conv-2",), "conv-2"),
+    ],
+)
+def test_the_session_is_the_same_whichever_folder_is_the_root(
+    events: Path, tmp_path: Path, root: str, names: tuple[str, ...], session: str
+) -> None:
+    _put(events, 0)
+    (tmp_path / "conv-2").mkdir()
+    _put(tmp_path / "conv-2", 0)
+    (tmp_path / "link").symlink_to(events)
+    candidate = Candidate(names, is_folder=True)
+    with (
+        TrustedRoot(tmp_path / root) as top,
+        open_candidate(top, candidate, limits=DEFAULT_LIMITS) as opened,
+    ):
+        assert isinstance(opened.format, OpenHands)
+        assert list(_FORMAT.sessions(opened.source)) == [session]
+        records = [one for one in _FORMAT.records(opened.source) if isinstance(one, Record)]
+    assert {record.session for record in records} == {session}
 
 
 def test_one_number_for_two_files(events: Path) -> None:
