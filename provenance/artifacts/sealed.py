@@ -6,8 +6,8 @@ event than `stored`, or one without both digests, is never offered.
 
 Example:
     >>> line = SealedLine(sha256="ab" * 32, blake3="cd" * 32, size=12)
-    >>> ledger = {("run-1", "log.txt"): line}
-    >>> sealed_ledger(ledger)("run-1", "log.txt") is line, sealed_ledger(ledger)("run-1", "x")
+    >>> ledger = SealedLines({("run-1", "log.txt"): line})
+    >>> ledger("run-1", "log.txt") is line, ledger("run-1", "x")
     (True, None)
 """
 
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from provenance.artifacts.ledger_entry import LedgerEntry, LedgerEvent
 
-__all__ = ["SealedLedger", "SealedLine", "sealed_ledger", "sealed_line"]
+__all__ = ["SealedLedger", "SealedLine", "SealedLines", "sealed_line"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,20 @@ class SealedLine:
 
 
 # Asked with a session id and a file name; None: no seal covers a line about that artifact. Where
-# several lines tell of one name, the last one that is sealed counts, and only if none follows it
-# in the ledger: what an unsealed line took back is not for a seal to vouch for.
+# several lines tell of one name, the last one counts, and only if it is sealed: what a later line
+# took back is not for a seal to vouch for.
 SealedLedger = Callable[[str, str], SealedLine | None]
 
 
-def sealed_ledger(lines: Mapping[tuple[str, str], SealedLine]) -> SealedLedger:
-    """Give the ledger of lines that are known by session id and file name."""
+@dataclass(frozen=True, slots=True)
+class SealedLines:
+    """A `SealedLedger` of lines known by session id and file name; it travels between processes."""
 
-    def find(session_id: str, filename: str) -> SealedLine | None:
-        return lines.get((session_id, filename))
+    lines: Mapping[tuple[str, str], SealedLine]
 
-    return find
+    def __call__(self, session_id: str, filename: str) -> SealedLine | None:
+        """Give the line of an artifact, or None."""
+        return self.lines.get((session_id, filename))
 
 
 def sealed_line(entry: LedgerEntry) -> SealedLine | None:

@@ -13,7 +13,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from provenance.audit.home import HOME_MARKERS, HomeReader, is_own_transcript
@@ -24,6 +24,7 @@ from provenance.audit.ledgers import (
     is_ledger,
     is_session_folder,
 )
+from provenance.audit.lock import NamedLock, lock_citations
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, TranscriptTree, WholeTranscript
 from provenance.audit.receipts import is_receipt, parse_receipt_file, receipt_citations
@@ -113,6 +114,7 @@ class _TargetReader:
         self._home_parts: list[AuditPart] = []
         self._tree_parts: list[AuditPart] = []
         self._taken: set[PurePath] = set()
+        self._home_places: set[PurePath] = set()
         self._operator_part: AuditPart | None = None
         self._several = len(request.targets) > 1
         # Pointers without a file of their own wait until it is known which roots there are.
@@ -128,19 +130,38 @@ class _TargetReader:
             self._read_file(target, label)
 
     def plan(self) -> AuditPlan:
+        if self._request.lock is not None:
+            self._cite_named_lock(self._request.lock)
         if self._loose:
             part = self._part_for_loose()
             self._cite_loose(part)
             self._loose = []
         for part in self._parts:
+            if self._request.lock is not None:
+                part.pins = replace(part.pins, named=self._request.lock.lock)
             _require_roots(part)
         return AuditPlan(self.labels, tuple(self._parts), self._homes.uncited)
 
     def interrupted_plan(self) -> AuditPlan:
         loose = AuditPart()
         self._cite_loose(loose)
+        if self._request.lock is not None:
+            loose.cite_pinned(self._request.lock.lock, self._request.lock.label)
         parts = (*self._parts, loose)
         return AuditPlan(self.labels, parts, self._homes.uncited, is_interrupted=True)
+
+    def _cite_named_lock(self, named: NamedLock) -> None:
+        """Note what the operator's lock holds, in the one home or where loose pointers belong."""
+        if len(self._home_places) > 1:
+            raise TargetError(
+                f"--lock: {named.label}: expected one state home, got several; without it, each "
+                "is held against its own"
+            )
+        if self._home_parts:
+            self._home_parts[0].cite_pinned(named.lock, named.label)
+        else:
+            cited = lock_citations(named.lock, named.label)
+            self._loose += [(pointer, citation, named.label) for pointer, citation in cited]
 
     def _cite_loose(self, part: AuditPart) -> None:
         for pointer, citation, origin in self._loose:
@@ -392,6 +413,7 @@ class _TargetReader:
         part = self._homes.part_of(home, prefix=prefix)
         self._parts.append(part)
         self._home_parts.append(part)
+        self._home_places.add(home.path.absolute())
         return part
 
     def _add_part(self, part: AuditPart) -> AuditPart:
