@@ -93,8 +93,15 @@ class Pin:
             raise LockError("run: expected <time>-<16 hex digits>, got something else")
 
     def line(self) -> str:
-        """Give the pin as canonical JSON, which is its line in the file and its leaf of a seal."""
-        return canonical_json({name: getattr(self, name) for name in _PIN_KEYS})
+        """Give the pin as it stands in the file: compact JSON, the pointer first, for readers."""
+        return json.dumps(self._members(), separators=(",", ":"))
+
+    def canonical(self) -> bytes:
+        """Give the pin as canonical JSON, its keys sorted: what a seal hashes."""
+        return canonical_json(self._members()).encode("ascii")
+
+    def _members(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in _PIN_KEYS}
 
 
 _PIN_KEYS = tuple(one.name for one in fields(Pin))

@@ -88,11 +88,15 @@ class HomeReader:
 
     def fill(self, home: TrustedRoot, part: AuditPart) -> None:
         """Read what a home's files cite, its lock among them, and what nothing cites."""
-        self._read_citing(home, part, _STATES, self._state, unreadable_state)
-        self._read_citing(home, part, _RECEIPTS, self._receipt, unreadable_receipt)
+        self.read_citing(home, part)
         if part.pins.own is not None:
             part.cite_pinned(part.pins.own, part.prefix + LOCK_FILE)
         self._read_uncited(home, part)
+
+    def read_citing(self, home: TrustedRoot, part: AuditPart) -> None:
+        """Read what the states and receipts of a home cite into its part."""
+        self._read_citing(home, part, _STATES, self._state, unreadable_state)
+        self._read_citing(home, part, _RECEIPTS, self._receipt, unreadable_receipt)
 
     def _config(self, home: TrustedRoot) -> HomeConfig:
         request = self._request

@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 # What a citation by a lock file calls its item.
-_ITEM = "lock"
+_ITEM = "pin"
 
 
 @dataclass(frozen=True, slots=True)
