@@ -96,9 +96,9 @@ class Pin:
         """Give the pin as it stands in the file: compact JSON, the pointer first, for readers."""
         return json.dumps(self._members(), separators=(",", ":"))
 
-    def canonical(self) -> bytes:
-        """Give the pin as canonical JSON, its keys sorted: what a seal hashes."""
-        return canonical_json(self._members()).encode("ascii")
+    def canonical(self) -> str:
+        """Give the pin as canonical JSON, its keys sorted, all of it ASCII: what a seal hashes."""
+        return canonical_json(self._members())
 
     def _members(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in _PIN_KEYS}
