@@ -21,7 +21,7 @@ import hmac
 import os
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from provenance.artifacts.ledger import find_removed
 from provenance.artifacts.sealed import SealedLine
@@ -56,19 +56,15 @@ _FULL, _PREFIX, _VERIFIED = Strength.FULL, Strength.PREFIX, Reason.VERIFIED_ARTI
 _BLAKE3 = "blake3"
 _new_sha256 = hashlib.sha256
 _same = hmac.compare_digest
+_new_tuple = tuple.__new__
+# What the bytes have to be: the pointer's digest, or what a sealed ledger line says.
+_Cited = tuple[str, SealedLine | None]
 
 
 def _new_blake3(data: bytes = b"", /) -> blake3:
     from blake3 import blake3  # noqa: PLC0415 - without a seal nobody needs it
 
     return blake3(data)
-
-
-class _Cited(NamedTuple):
-    """What the bytes have to be: the pointer's digest, or what a sealed ledger line says."""
-
-    digest: str
-    sealed: SealedLine | None
 
 
 class _Changed(Exception):
@@ -128,7 +124,7 @@ class ArtifactSession:
         # 0. A line about other bytes than the pointer's proves nothing about these.
         if sealed is not None and not _same(sealed.sha256[: len(digest)], digest):
             sealed = None
-        cited = _Cited(digest, sealed)
+        cited = digest, sealed
         # 1. The home's own folders hold no artifacts.
         if self._session_id in RESERVED_SESSIONS:
             return Outcome(Reason.OWNERSHIP_BOUNDARY)
@@ -169,7 +165,7 @@ class ArtifactSession:
             check = Utf8Check()
             if not (check.feed(data) and check.finish()):
                 return Outcome(Reason.ARTIFACT_NOT_UTF8)
-        computed = (_new_sha256 if cited.sealed is None else _new_blake3)(data).hexdigest()
+        computed = (_new_sha256 if cited[1] is None else _new_blake3)(data).hexdigest()
         return self._compare(computed, cited, head=data, size=len(data), quiescence=Quiescence.STAT)
 
     def _read_large(self, filename: str, cited: _Cited) -> Outcome:
@@ -179,7 +175,8 @@ class ArtifactSession:
             if bound is not None and file.size > bound:
                 return Outcome(Reason.ARTIFACT_TOO_LARGE)
             self._report_facts(file.facts.nlink, file.facts.uid, filename)
-            if cited.sealed is not None and file.size != cited.sealed.size:
+            _, sealed = cited
+            if sealed is not None and file.size != sealed.size:
                 if not file.is_unchanged():
                     raise _Changed
                 return Outcome(Reason.ARTIFACT_DIGEST_MISMATCH)
@@ -206,7 +203,7 @@ class ArtifactSession:
         check = Utf8Check()
         # One thread hashes: BLAKE3 does so as fast as the other one reads, and a pool of threads
         # would not outlive the `fork` of a worker.
-        hashing = (_new_sha256 if cited.sealed is None else _new_blake3)()
+        hashing = (_new_sha256 if cited[1] is None else _new_blake3)()
         update: Consume = hashing.update
         head = bytearray()
         wanted = 4 * self._excerpt_chars
@@ -242,14 +239,20 @@ class ArtifactSession:
         if not is_same:
             return Outcome(Reason.ARTIFACT_DIGEST_MISMATCH)
         chars = self._excerpt_chars
-        return Outcome(
-            _VERIFIED,
-            sha256,
-            head_text(head, chars) if chars else None,
-            _FULL if len(digest) == _FULL_DIGEST else _PREFIX,
-            quiescence,
-            size=size,
-            checked_by=None if sealed is None else _BLAKE3,
+        # Past the named tuple's own constructor, which costs as much as the comparison.
+        return _new_tuple(
+            Outcome,
+            (
+                _VERIFIED,
+                sha256,
+                head_text(head, chars) if chars else None,
+                _FULL if len(digest) == _FULL_DIGEST else _PREFIX,
+                quiescence,
+                None,
+                None,
+                size,
+                None if sealed is None else _BLAKE3,
+            ),
         )
 
     def _absence(self, filename: str, *, disappeared: bool) -> Reason:

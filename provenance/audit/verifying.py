@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from provenance.audit.lock import NO_PINS
 from provenance.audit.part import AuditPart
 from provenance.findings import Finding
 from provenance.fs import TrustedRoot
@@ -64,8 +65,9 @@ class PartVerifier:
         """
         refused = {text for text in pointers if self._is_refused(text)} if self._refuses else set()
         asked = [text for text in pointers if text not in refused] if refused else pointers
-        hold = self._part.pins.hold
-        answers = map(hold, self._resolver.resolve_many(asked, jobs=jobs))
+        answers = iter(self._resolver.resolve_many(asked, jobs=jobs))
+        if self._part.pins != NO_PINS:
+            answers = map(self._part.pins.hold, answers)
         return [
             resolution_for(text, Reason.REFUSED_BY_POLICY, source_type="artifact")
             if text in refused
