@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -104,3 +105,11 @@ def test_the_changes_lead_from_the_old_lock_to_the_new_one(
         pin = pins[one.pointer]
         assert (pin.sha256, pin.bytes) == (one.sha256, one.bytes)
     assert parse_lock(encode_lock(plan.lock)) == plan.lock
+
+
+def test_the_id_of_a_run_is_what_the_page_says() -> None:
+    # docs/lock.md: the time, and the digest of a sorted line for each pin added or changed.
+    before = plan_pins(LockFile(), [A], at=FIRST).lock
+    (_, new) = plan_pins(before, [B, A], at=LATER).lock.pins
+    line = f"{B.pointer} {B.sha256} {B.bytes}\n".encode()
+    assert new.run == f"20260103T030405Z-{hashlib.sha256(line).hexdigest()[:16]}"
