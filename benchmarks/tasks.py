@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from provenance.artifacts.sealed import SealedLines
     from provenance.audit_report import AuditReport
     from provenance.resolution import SourceResolution
 
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     resolve.add_argument("--jobs", type=int, default=1)
     resolve.add_argument("--excerpt-chars", type=int, default=0)
     resolve.add_argument("--check", choices=("count", "evidence", "none"), default="count")
+    resolve.add_argument("--sealed", type=Path)
     resolve.set_defaults(setup=_resolve)
 
     strict = tasks.add_parser("strict-transcript")
@@ -123,17 +125,30 @@ def _resolve(arguments: argparse.Namespace) -> Work:
     def authorize(pointer: SourcePointer) -> bool:
         return pointer.session_id in sessions
 
+    sealed = None if arguments.sealed is None else _sealed_lines(arguments.sealed)
+
     def work() -> Callable[[], str | None]:
         with SourcePointerResolver(
             arguments.transcripts,
             arguments.artifacts,
             authorize=authorize,
             max_excerpt_chars=arguments.excerpt_chars,
+            sealed_ledger=sealed,
         ) as resolver:
             results = resolver.resolve_many(pointers, jobs=arguments.jobs)
+        if sealed is not None and any(one.checked_by is None for one in results):
+            raise SystemExit("resolve: expected each to be checked by BLAKE3")
         return lambda: _check_of(results, kind=arguments.check)
 
     return work
+
+
+def _sealed_lines(path: Path) -> SealedLines:
+    """Read `[session, file name, sha256, blake3, bytes]` of each artifact."""
+    from provenance.artifacts.sealed import SealedLine, SealedLines
+
+    lines = json.loads(path.read_text())
+    return SealedLines({(session, name): SealedLine(*line) for session, name, *line in lines})
 
 
 def _check_of(results: Sequence[SourceResolution], *, kind: str) -> str | None:

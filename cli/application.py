@@ -5,8 +5,8 @@ module is loaded when that command is used. Whatever happens, the last word is o
 error and a documented exit code, never a traceback (unless `CTXAUDIT_DEBUG` asks for one).
 
 Example:
-    >>> app.list_commands(click.Context(app))
-    ['cite', 'compact', 'explain', 'render', 'schema', 'show', 'spill', 'transcript', 'verify']
+    >>> app.list_commands(click.Context(app))[:5]
+    ['cite', 'compact', 'explain', 'pin', 'render']
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _COMMANDS = {
     "cite": (".commands.cite", "Print pointers to the records of transcripts that hold a text."),
     "compact": (".commands.compact", "Compact a history of messages, with a receipt."),
     "explain": (".commands.explain", "What a reason, finding or exit code means, and what to do."),
+    "pin": (".commands.pin", "Write down digest and length of all evidence, in a lock file."),
     "render": (".commands.render", "Print a durable state as the model will see it."),
     "schema": (".commands.schema", "Print a JSON Schema."),
     "show": (".commands.show", "Print the evidence behind one pointer, if it verifies."),

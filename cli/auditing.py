@@ -38,6 +38,7 @@ from .operator_files import (
     is_folder,
     label_of,
     note_absent_folder,
+    read_lock,
     read_policy,
     read_stdin,
     resolved,
@@ -78,6 +79,8 @@ class VerifyOrder:
     weakened_by_environment: tuple[str, ...]
     command: str = "ctxaudit verify"
     only_transcripts: bool = False
+    lock: str | None = None
+    fast: bool = False
 
 
 def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
@@ -95,6 +98,7 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     interrupts.hold()
     _require_places(order.outputs, order.targets)
     policy = read_policy(order.policy)
+    lock = read_lock(order.lock)
     order = _without_repetitions(order)
     if not order.manner.quiet:
         note_absent_folder("--transcript-root", order.transcript_root)
@@ -107,7 +111,7 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     listener = _Relay(order, interrupts)
     try:
         report = run_audit(
-            _request(order, policy, data),
+            replace(_request(order, policy, data), lock=lock, fast=order.fast),
             clock=lambda: datetime.now(UTC),
             stopwatch=time.monotonic,
             listener=listener,

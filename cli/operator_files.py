@@ -28,6 +28,7 @@ from .interrupts import Interrupts
 from .streams import talk
 
 if TYPE_CHECKING:
+    from provenance.audit.lock import NamedLock
     from provenance.policy import Policy
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "is_folder",
     "label_of",
     "note_absent_folder",
+    "read_lock",
     "read_policy",
     "read_stdin",
     "resolved",
@@ -75,6 +77,26 @@ def read_policy(path: str | None) -> Policy | None:
     except CtxauditError as error:
         fault = str(error)
     raise click.UsageError(f"--policy: {label_of(path)}: {fault}", click.get_current_context())
+
+
+def read_lock(path: str | None) -> NamedLock | None:
+    """Read the operator's lock file.
+
+    Raises:
+        click.UsageError: it cannot be read or is no lock file.
+    """
+    if path is None:
+        return None
+    from provenance.audit.lock import NamedLock
+    from provenance.limits import DEFAULT_LIMITS
+    from provenance.locks import parse_lock
+
+    label = label_of(path)
+    try:
+        data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_document_bytes)
+        return NamedLock(parse_lock(data), label)
+    except CtxauditError as error:
+        raise click.UsageError(f"--lock: {label}: {error}", click.get_current_context()) from None
 
 
 def resolved(path: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from provenance.artifacts.sealed import SealedLine
 from provenance.artifacts.verify import ARTIFACT_FOLDER, ArtifactSession
 from provenance.findings import Finding, Severity
 from provenance.fs.failures import FILE_FAILURES, SourceAbsent
@@ -29,8 +30,9 @@ __all__ = ["Answer", "Detail", "Outcome", "Owners", "Session"]
 
 # (is it an artifact session?, session id)
 Session = tuple[bool, str]
-# (sequence, None) of an event, or (file name, digest text) of an artifact
-Detail = tuple[int | str | None, str | None]
+# (sequence, None) of an event, or (file name, digest text) of an artifact, with what a sealed
+# ledger line says of it where that may be relied on
+Detail = tuple[int | str | None, str | None] | tuple[str, str, SealedLine]
 
 # Write permission for the group or for all.
 _OTHERS_MAY_WRITE = 0o022
@@ -103,7 +105,7 @@ class Owners:
         if session_id == ARTIFACT_FOLDER and self._is_artifact_session(self.transcripts):
             # `tool-results.jsonl` is the ledger there, and would pass for an old transcript.
             return [Outcome(Reason.OWNERSHIP_BOUNDARY)] * len(details)
-        wanted = {sequence for sequence, _ in details if isinstance(sequence, int)}
+        wanted = {sequence for sequence, *_ in details if isinstance(sequence, int)}
         verdict = verify_events(
             self.transcripts,
             session_id,
@@ -123,15 +125,22 @@ class Owners:
             # Where nobody holds the session, what was seen of its own name stays the answer.
             is_held = any(found[n].reason is not Reason.TRANSCRIPT_MISSING for n in wanted)
             if own is OwnFile.FOREIGN or is_held:
-                return [found[sequence] for sequence, _ in details]  # type: ignore[index]
+                return [found[sequence] for sequence, *_ in details]  # type: ignore[index]
         for finding in verdict.findings:
             self._say(finding)
         outcomes = []
-        for sequence, _ in details:
+        for sequence, *_ in details:
             event = events[sequence]  # type: ignore[index]
             strength = None if event.sha256 is None else Strength.POSITION
             outcomes.append(
-                Outcome(event.reason, event.sha256, event.excerpt, strength, event.quiescence)
+                Outcome(
+                    event.reason,
+                    event.sha256,
+                    event.excerpt,
+                    strength,
+                    event.quiescence,
+                    size=event.size,
+                )
             )
         return outcomes
 
@@ -166,8 +175,7 @@ class Owners:
             for detail in details:
                 outcome = known.get(detail)
                 if outcome is None:
-                    filename, digest = detail
-                    outcome = known[detail] = verify(filename, digest)  # type: ignore[arg-type]
+                    outcome = known[detail] = verify(*detail)
                 outcomes.append(outcome)
         return outcomes
 

@@ -11,6 +11,7 @@ Example:
 from __future__ import annotations
 
 import contextlib
+from array import array
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -40,9 +41,13 @@ _REASON_INDEX = {reason: index for index, reason in enumerate(_REASONS)}
 _STRENGTHS: tuple[Strength | None, ...] = (None, *Strength)
 _QUIESCENCES: tuple[Quiescence | None, ...] = (None, *Quiescence)
 _NO_DIGEST = bytes(32)
+_NO_SIZE = -1
 
 # parts of sessions: the session, the index of its first detail here, the details
 Task = list[tuple[Session, int, list[Detail]]]
+
+
+_Extra = tuple[str | None, bool | None, str | None]
 
 
 class _Answers(NamedTuple):
@@ -53,8 +58,9 @@ class _Answers(NamedTuple):
     quiescences: bytes
     digests: bytes
     excerpts: tuple[str | None, ...] | None
-    # What few outcomes have: the native id, and whether the check came to an end.
-    extras: dict[int, tuple[str | None, bool | None]]
+    sizes: array[int]
+    # What few outcomes have: the native id, whether the check came to an end, and by which digest.
+    extras: dict[int, _Extra]
     findings: tuple[Finding, ...]
 
 
@@ -168,12 +174,16 @@ def _work(task: Task) -> _Answers:
     reasons, strengths, quiescences = bytearray(), bytearray(), bytearray()
     digests: list[bytes] = []
     excerpts: list[str | None] = []
-    extras: dict[int, tuple[str | None, bool | None]] = {}
+    sizes = array("q")
+    extras: dict[int, _Extra] = {}
     for session, _, details in task:
         for outcome in owners.answer_session(session, details):
-            reason, sha256, excerpt, strength, quiescence, native_id, is_conclusive = outcome
-            if native_id is not None or is_conclusive is not None:
-                extras[len(reasons)] = (native_id, is_conclusive)
+            (reason, sha256, excerpt, strength, quiescence, native_id, is_conclusive, size, by) = (
+                outcome
+            )
+            if native_id is not None or is_conclusive is not None or by is not None:
+                extras[len(reasons)] = (native_id, is_conclusive, by)
+            sizes.append(_NO_SIZE if size is None else size)
             reasons.append(_REASON_INDEX[reason])
             strengths.append(_STRENGTHS.index(strength))
             quiescences.append(_QUIESCENCES.index(quiescence))
@@ -185,6 +195,7 @@ def _work(task: Task) -> _Answers:
         bytes(quiescences),
         b"".join(digests),
         tuple(excerpts) if owners.excerpt_chars else None,
+        sizes,
         extras,
         tuple(findings),
     )
@@ -200,6 +211,8 @@ def _unpack(task: Task, answers: _Answers) -> Iterator[Answer]:
 
 def _outcome(answers: _Answers, index: int) -> Outcome:
     strength = _STRENGTHS[answers.strengths[index]]
+    size = answers.sizes[index]
+    native_id, is_conclusive, checked_by = answers.extras.get(index, (None, None, None))
     digest = None if strength is None else answers.digests[32 * index : 32 * index + 32].hex()
     return Outcome(
         _REASONS[answers.reasons[index]],
@@ -207,5 +220,8 @@ def _outcome(answers: _Answers, index: int) -> Outcome:
         None if answers.excerpts is None else answers.excerpts[index],
         strength,
         _QUIESCENCES[answers.quiescences[index]],
-        *answers.extras.get(index, (None, None)),
+        native_id,
+        is_conclusive,
+        None if size == _NO_SIZE else size,
+        checked_by,
     )

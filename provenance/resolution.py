@@ -13,7 +13,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -154,6 +154,9 @@ class SourceResolution:
         quiescence: the guard that held during the read, a value of `Quiescence`.
         native_id: the format's own id of the record, where another agent's transcript holds it; it
             was found by its ordinal all the same.
+        evidence_bytes: how many bytes `evidence_sha256` is of; only for `available`.
+        checked_by: `blake3` where the bytes were held against a sealed ledger line, whose SHA-256
+            is then `evidence_sha256`; None: the SHA-256 was computed.
     """
 
     pointer: str
@@ -166,6 +169,8 @@ class SourceResolution:
     conclusive: bool = True
     quiescence: str | None = None
     native_id: str | None = None
+    evidence_bytes: int | None = field(default=None, compare=False)
+    checked_by: str | None = None
 
     def to_dict(self, include_excerpt: bool = True) -> dict[str, object]:  # noqa: FBT001, FBT002
         """Give the result as JSON values; `include_excerpt=False` leaves the excerpt out."""
@@ -188,7 +193,8 @@ class SourceResolution:
 class Outcome(NamedTuple):
     """What an owner found; what follows the reason is set only where the source is verified.
 
-    `is_conclusive` is None where the reason alone decides whether the check came to an end.
+    `is_conclusive` is None where the reason alone decides whether the check came to an end. `size`
+    is the number of bytes that `sha256` is of, `checked_by` as in `SourceResolution`.
     """
 
     reason: Reason
@@ -198,6 +204,8 @@ class Outcome(NamedTuple):
     quiescence: Quiescence | None = None
     native_id: str | None = None
     is_conclusive: bool | None = None
+    size: int | None = None
+    checked_by: str | None = None
 
 
 def resolution_for(
@@ -248,6 +256,8 @@ def verified(pointer: str, source_type: str, outcome: Outcome) -> SourceResoluti
         blank.quiescence,
         blank.native_id,
         _,
+        blank.evidence_bytes,
+        blank.checked_by,
     ) = outcome
     blank.conclusive = True
     blank.__class__ = SourceResolution

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from provenance.artifacts.sealed import SealedLedger
 from provenance.errors import CallerError
 from provenance.findings import Finding
 from provenance.fs.root import TrustedRoot
@@ -73,6 +74,7 @@ class SourcePointerResolver:
         limits: Limits = DEFAULT_LIMITS,
         backend: BackendName = "auto",
         on_finding: Callable[[Finding], None] | None = None,
+        sealed_ledger: SealedLedger | None = None,
     ) -> None:
         """Name the roots and the rules; no file is touched yet.
 
@@ -86,6 +88,9 @@ class SourcePointerResolver:
             backend: how files are opened: `auto`, `openat2` or `walk`.
             on_finding: hears what is unusual beside the states (absent envelope fields, hard
                 links, foreign owners, roots that others may write to).
+            sealed_ledger: ledger lines that a seal was proved to cover: where it gives one that
+                fits the pointer, BLAKE3 is compared instead of SHA-256, and the result says so in
+                `checked_by`. None computes SHA-256, always.
 
         Raises:
             TypeError: `authorize` is not callable, or a root is no path.
@@ -99,6 +104,7 @@ class SourcePointerResolver:
                 f"got {max_excerpt_chars!r}"
             )
         self._authorize = authorize
+        self._sealed_ledger = sealed_ledger
         self._transcripts = _trusted(transcript_root, backend)
         self._artifacts = _trusted(artifact_root, backend)
         # A root that was passed in is its owner's to close.
@@ -153,7 +159,7 @@ class SourcePointerResolver:
         # 1. Only text is a pointer.
         texts = _only_text(pointers)
         answers: list[SourceResolution | None] = [None] * len(texts)
-        asked = _Asked()
+        asked = _Asked(self._sealed_ledger)
         for index, text in enumerate(texts):
             # 2. The grammar: malformed is corrupt, an unknown scheme unsupported.
             try:
@@ -215,9 +221,10 @@ class SourcePointerResolver:
 class _Asked:
     """What is asked of each session, and which input each detail answers."""
 
-    __slots__ = ("_append_detail", "_append_place", "_session", "details", "places")
+    __slots__ = ("_append_detail", "_append_place", "_sealed", "_session", "details", "places")
 
-    def __init__(self) -> None:
+    def __init__(self, sealed: SealedLedger | None) -> None:
+        self._sealed = sealed
         self.details: dict[Session, list[Detail]] = {}
         self.places: dict[Session, list[int]] = {}
         self._session: Session | None = None
@@ -230,7 +237,12 @@ class _Asked:
             self._session = session
             self._append_detail = self.details.setdefault(session, []).append
             self._append_place = self.places.setdefault(session, []).append
-        self._append_detail((pointer.sequence if name is None else name, pointer.digest_prefix))
+        detail: Detail = (pointer.sequence if name is None else name, pointer.digest_prefix)
+        if self._sealed is not None and name is not None:
+            line = self._sealed(pointer.session_id, name)
+            if line is not None:
+                detail = (*detail, line)
+        self._append_detail(detail)
         self._append_place(place)
 
 

@@ -92,6 +92,7 @@ ROWS_OF = {
     "transcript-trees": {"tree-claude-code", "tree-memory", "tree-pointer", "tree-codex"},
     "spilling": {"spilling"},
     "big-artifact": {"big-ascii", "big-chinese", "big-two-jobs", "big-memory"},
+    "fast": {"fast-ascii", "fast-chinese"},
     "compaction": {"compaction", "curve-compaction"},
     "curves": {"curve-events", "curve-event-pointers", "curve-artifacts", "curve-records"},
 }

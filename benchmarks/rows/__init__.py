@@ -11,6 +11,7 @@ from benchmarks.plan import Plan
 from benchmarks.rows import (
     big_artifact,
     curves,
+    fast,
     small_artifacts,
     spilling,
     startup,
@@ -30,6 +31,7 @@ FAMILIES: Mapping[str, Callable[[Plan], Iterator[Row]]] = MappingProxyType(
         "transcript": transcript.run,
         "transcript-trees": transcript_trees.run,
         "big-artifact": big_artifact.run,
+        "fast": fast.run,
         "curves": curves.run,
     }
 )

@@ -41,6 +41,8 @@ _WEAKENING = (
     "as_format",
     "session",
     "since",
+    "lock",
+    "fast",
 )
 
 
@@ -65,6 +67,12 @@ _WEAKENING = (
     type=click.Choice(_STRENGTHS),
     help="Weaker evidence counts as corrupt.",
 )
+@option("--lock", type=PathName(), help="Hold the evidence against this lock file too; see pin.")
+@option(
+    "--fast",
+    is_flag=True,
+    help="BLAKE3 instead of SHA-256 for artifacts whose ledger line is sealed.",
+)
 @option("--scan", is_flag=True, help="File targets and - are texts: look for pointers in them.")
 @format_option
 @option("--all", "check_all", is_flag=True, help="Check also what no state cites.")
@@ -82,6 +90,8 @@ def command(
     policy: str | None,
     as_tenant: str | None,
     min_strength: str | None,
+    lock: str | None,
+    fast: bool,
     scan: bool,
     as_format: str | None,
     check_all: bool,
@@ -122,6 +132,8 @@ def command(
         policy=policy,
         tenant=as_tenant,
         min_strength=min_strength,
+        lock=lock,
+        fast=fast,
         scan=scan,
         as_format=as_format,
         check_all=check_all,

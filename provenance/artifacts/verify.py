@@ -3,6 +3,8 @@
 Guarantees: the file is opened below the root with no link or mount followed, hashed with SHA-256
 from that handle in bounded memory, checked to be UTF-8 (in a text store) and compared with the
 pointer's digest in constant time. It counts as verified only if it did not change meanwhile.
+Where the caller offers a ledger line that a seal covers and that fits the pointer, BLAKE3 and the
+size are compared with that line instead, and the outcome says so (spec 01.6).
 Nothing here raises for what the files contain.
 
 Example:
@@ -19,8 +21,10 @@ import hmac
 import os
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from provenance.artifacts.ledger import find_removed
+from provenance.artifacts.sealed import SealedLine
 from provenance.fs.directory import Directory
 from provenance.fs.failures import (
     FILE_FAILURES,
@@ -30,10 +34,13 @@ from provenance.fs.lease import ReadLease
 from provenance.fs.reading import OpenFile
 from provenance.fs.reasons import reason_of
 from provenance.fs.root import TrustedRoot
-from provenance.fs.streaming import stream
+from provenance.fs.streaming import Consume, stream
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.resolution import Outcome, Quiescence, Reason, Strength
 from provenance.utf8 import Utf8Check, head_text
+
+if TYPE_CHECKING:
+    from blake3 import blake3
 
 __all__ = ["ARTIFACT_FOLDER", "RESERVED_SESSIONS", "ArtifactSession"]
 
@@ -46,8 +53,18 @@ LEASE_FROM_BYTES = 1 << 20
 
 _FULL_DIGEST = 64
 _FULL, _PREFIX, _VERIFIED = Strength.FULL, Strength.PREFIX, Reason.VERIFIED_ARTIFACT
+_BLAKE3 = "blake3"
 _new_sha256 = hashlib.sha256
 _same = hmac.compare_digest
+_new_tuple = tuple.__new__
+# What the bytes have to be: the pointer's digest, or what a sealed ledger line says.
+_Cited = tuple[str, SealedLine | None]
+
+
+def _new_blake3(data: bytes = b"", /) -> blake3:
+    from blake3 import blake3  # noqa: PLC0415 - without a seal nobody needs it
+
+    return blake3(data)
 
 
 class _Changed(Exception):
@@ -96,13 +113,18 @@ class ArtifactSession:
         self._small_below = LEASE_FROM_BYTES if bound is None else min(bound + 1, LEASE_FROM_BYTES)
         self._uid = os.geteuid() if hasattr(os, "geteuid") else -1
 
-    def verify(self, filename: str, digest: str) -> Outcome:
+    def verify(self, filename: str, digest: str, sealed: SealedLine | None = None) -> Outcome:
         """Check one artifact.
 
         Args:
             filename: a name of the pointer grammar.
             digest: 12 or 64 lower-case hex digits.
+            sealed: what a sealed ledger line says of it; None: SHA-256 is computed.
         """
+        # 0. A line about other bytes than the pointer's proves nothing about these.
+        if sealed is not None and not _same(sealed.sha256[: len(digest)], digest):
+            sealed = None
+        cited = digest, sealed
         # 1. The home's own folders hold no artifacts.
         if self._session_id in RESERVED_SESSIONS:
             return Outcome(Reason.OWNERSHIP_BOUNDARY)
@@ -111,11 +133,11 @@ class ArtifactSession:
             try:
                 # 2. Open below the root: no link, no mount, a regular file. A small one is read
                 #    at once; where that was not quiet, or it is large, the long way follows.
-                found = self._read_small(filename, digest)
+                found = self._read_small(filename, cited)
                 if found is not None:
                     return found
                 seen = True
-                return self._read_large(filename, digest)
+                return self._read_large(filename, cited)
             except _Changed:
                 continue  # 6. It changed: read again, from a fresh look-up.
             except SourceAbsent:
@@ -124,7 +146,7 @@ class ArtifactSession:
                 return Outcome(reason_of(failure, not_a_file=Reason.ARTIFACT_NOT_A_FILE))
         return Outcome(Reason.SOURCE_CHANGED_DURING_READ)
 
-    def _read_small(self, filename: str, digest: str) -> Outcome | None:
+    def _read_small(self, filename: str, cited: _Cited) -> Outcome | None:
         reused = self._folder is not None
         try:
             read = self._open_folder().read_small(filename, below=self._small_below)
@@ -143,21 +165,27 @@ class ArtifactSession:
             check = Utf8Check()
             if not (check.feed(data) and check.finish()):
                 return Outcome(Reason.ARTIFACT_NOT_UTF8)
-        return self._compare(_new_sha256(data).hexdigest(), digest, data, Quiescence.STAT)
+        computed = (_new_sha256 if cited[1] is None else _new_blake3)(data).hexdigest()
+        return self._compare(computed, cited, head=data, size=len(data), quiescence=Quiescence.STAT)
 
-    def _read_large(self, filename: str, digest: str) -> Outcome:
+    def _read_large(self, filename: str, cited: _Cited) -> Outcome:
         with self._open_folder().open_file(filename) as file:
             # 3. Size, before a byte is read.
             bound = self._limits.max_artifact_bytes
             if bound is not None and file.size > bound:
                 return Outcome(Reason.ARTIFACT_TOO_LARGE)
             self._report_facts(file.facts.nlink, file.facts.uid, filename)
+            _, sealed = cited
+            if sealed is not None and file.size != sealed.size:
+                if not file.is_unchanged():
+                    raise _Changed
+                return Outcome(Reason.ARTIFACT_DIGEST_MISMATCH)
             # 4. Hash and check UTF-8, under a read lease where one is to be had.
             with (
                 ReadLease.on(file.fd) if file.size >= LEASE_FROM_BYTES else ReadLease(None) as lease
             ):
                 leased = lease.is_held()
-                found = self._read_stream(file, digest, lease if leased else None)
+                found = self._read_stream(file, cited, lease if leased else None)
                 # 5. Nothing changed meanwhile: the lease is whole, the facts are the same.
                 quiet = file.is_unchanged() and leased == lease.is_held()
             if found is None or not quiet:
@@ -169,9 +197,14 @@ class ArtifactSession:
             self._folder = self._root.open_directory(self._session_id, ARTIFACT_FOLDER)
         return self._folder
 
-    def _read_stream(self, file: OpenFile, digest: str, lease: ReadLease | None) -> Outcome | None:
+    def _read_stream(
+        self, file: OpenFile, cited: _Cited, lease: ReadLease | None
+    ) -> Outcome | None:
         check = Utf8Check()
-        sha256 = _new_sha256()
+        # One thread hashes: BLAKE3 does so as fast as the other one reads, and a pool of threads
+        # would not outlive the `fork` of a worker.
+        hashing = (_new_sha256 if cited[1] is None else _new_blake3)()
+        update: Consume = hashing.update
         head = bytearray()
         wanted = 4 * self._excerpt_chars
         not_utf8 = False
@@ -184,22 +217,42 @@ class ArtifactSession:
             # A writer waits for a breaking lease to go: look between blocks.
             return not not_utf8 and (lease is None or lease.is_held())
 
-        whole = stream(file, inspect=inspect, consume=sha256.update, threads=self._threads)
+        whole = stream(file, inspect=inspect, consume=update, threads=self._threads)
         if not_utf8 or (whole and self._text and not check.finish()):
             return Outcome(Reason.ARTIFACT_NOT_UTF8)
         guard = Quiescence.STAT if lease is None else Quiescence.LEASED
-        return self._compare(sha256.hexdigest(), digest, bytes(head), guard) if whole else None
+        if not whole:
+            return None
+        return self._compare(
+            hashing.hexdigest(), cited, head=bytes(head), size=file.size, quiescence=guard
+        )
 
-    def _compare(self, sha256: str, digest: str, head: bytes, quiescence: Quiescence) -> Outcome:
-        if not _same(sha256[: len(digest)], digest):
+    def _compare(
+        self, computed: str, cited: _Cited, *, head: bytes, size: int, quiescence: Quiescence
+    ) -> Outcome:
+        digest, sealed = cited
+        if sealed is None:
+            sha256, is_same = computed, _same(computed[: len(digest)], digest)
+        else:
+            sha256, is_same = sealed.sha256, _same(computed, sealed.blake3)
+            is_same = is_same and size == sealed.size
+        if not is_same:
             return Outcome(Reason.ARTIFACT_DIGEST_MISMATCH)
         chars = self._excerpt_chars
-        return Outcome(
-            _VERIFIED,
-            sha256,
-            head_text(head, chars) if chars else None,
-            _FULL if len(digest) == _FULL_DIGEST else _PREFIX,
-            quiescence,
+        # Past the named tuple's own constructor, which costs as much as the comparison.
+        return _new_tuple(
+            Outcome,
+            (
+                _VERIFIED,
+                sha256,
+                head_text(head, chars) if chars else None,
+                _FULL if len(digest) == _FULL_DIGEST else _PREFIX,
+                quiescence,
+                None,
+                None,
+                size,
+                None if sealed is None else _BLAKE3,
+            ),
         )
 
     def _absence(self, filename: str, *, disappeared: bool) -> Reason:

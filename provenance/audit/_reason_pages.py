@@ -150,7 +150,10 @@ REASON_PAGES: dict[str, Page] = {
     "pinned_digest_mismatch": (
         "The bytes differ from those that a lock file recorded.",
         "The evidence was altered after it was pinned.",
-        "Look at the history of the lock file and of the source.",
+        (
+            "Look at the history of the lock file and of the source. If the new bytes are right, "
+            "`ctxaudit pin --update` pins them."
+        ),
     ),
     "seal_mismatch": (
         "The digest is not the one that a signed log proves.",

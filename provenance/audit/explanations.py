@@ -17,6 +17,7 @@ from difflib import get_close_matches
 from provenance.audit._compaction_pages import COMPACTION_PAGES
 from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
+from provenance.audit._lock_pages import LOCK_PAGES
 from provenance.audit._page import Explanation
 from provenance.audit._reason_pages import REASON_PAGES
 from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
@@ -29,7 +30,7 @@ _FAMILIES = {
     "state": STATE_PAGES,
     "reason": REASON_PAGES,
     "strength": STRENGTH_PAGES,
-    "finding": FINDING_PAGES | TRANSCRIPT_PAGES,
+    "finding": FINDING_PAGES | TRANSCRIPT_PAGES | LOCK_PAGES,
     "exit code": EXIT_PAGES,
     **WORD_PAGES,
     **COMPACTION_PAGES,

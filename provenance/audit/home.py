@@ -1,4 +1,4 @@
-"""A state home: its own configuration, what its states and receipts cite, what nothing cites.
+"""A state home: its configuration and lock, what its files cite, what nothing cites.
 
 Guarantees: everything below the home is reached through its trusted root, so that no link in it
 leads elsewhere. A state or receipt that cannot be read is a finding and the rest is read. What
@@ -26,6 +26,7 @@ from provenance.audit.home_config import (
     read_home_config,
 )
 from provenance.audit.ledgers import stored_digests
+from provenance.audit.lock import HeldPins, read_home_lock
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, WholeTranscript
 from provenance.audit.receipts import read_home_receipt, receipt_citations, unreadable_receipt
@@ -35,6 +36,7 @@ from provenance.audit_report import Citation
 from provenance.errors import CtxauditError, DataError
 from provenance.findings import Finding, Severity
 from provenance.fs import Directory, Entry, SourceAbsent, TrustedRoot, is_temporary_name, read_whole
+from provenance.locks import LOCK_FILE
 from provenance.pointers import SourcePointerError, is_name, parse_source_pointer
 from provenance.policy import MAX_POLICY_BYTES
 
@@ -43,7 +45,7 @@ __all__ = ["HOME_MARKERS", "HomeReader", "is_own_transcript", "unaddressable"]
 _TRANSCRIPTS = "transcripts"
 _STATES = "states"
 _RECEIPTS = "receipts"
-HOME_MARKERS = frozenset({CONFIG_FILE, _TRANSCRIPTS, _STATES, _RECEIPTS, "seals", "ctxaudit.lock"})
+HOME_MARKERS = frozenset({CONFIG_FILE, _TRANSCRIPTS, _STATES, _RECEIPTS, "seals", LOCK_FILE})
 
 
 class _NotAFolder(DataError):
@@ -69,6 +71,10 @@ class HomeReader:
         request = self._request
         config = self._config(home)
         self._notes.extend(config.findings, prefix=prefix)
+        own_lock = read_home_lock(home, limits=config.limits)
+        if isinstance(own_lock, Finding):
+            self._notes.add(own_lock, prefix=prefix)
+            own_lock = None
         policies = tuple(policy for policy in (request.policy, config.policy) if policy is not None)
         own_transcripts = request.transcript_root is None
         return AuditPart(
@@ -84,13 +90,20 @@ class HomeReader:
             policies=policies,
             prefix=prefix,
             transcript_folder=f"{_TRANSCRIPTS}/" if own_transcripts else "",
+            pins=HeldPins(own_lock),
         )
 
     def fill(self, home: TrustedRoot, part: AuditPart) -> None:
-        """Read what states and receipts of a home cite, and what nothing cites, into its part."""
+        """Read what a home's files cite, its lock among them, and what nothing cites."""
+        self.read_citing(home, part)
+        if part.pins.own is not None:
+            part.cite_pinned(part.pins.own, part.prefix + LOCK_FILE)
+        self._read_uncited(home, part)
+
+    def read_citing(self, home: TrustedRoot, part: AuditPart) -> None:
+        """Read what the states and receipts of a home cite into its part."""
         self._read_citing(home, part, _STATES, self._state, unreadable_state)
         self._read_citing(home, part, _RECEIPTS, self._receipt, unreadable_receipt)
-        self._read_uncited(home, part)
 
     def _config(self, home: TrustedRoot) -> HomeConfig:
         request = self._request

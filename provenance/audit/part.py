@@ -15,9 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from provenance.artifacts.sealed import SealedLedger
+from provenance.audit.lock import NO_PINS, HeldPins, lock_citations
 from provenance.audit_report import Citation
 from provenance.fs import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
+from provenance.locks import LockFile, canonical_pointer
 from provenance.pointers import SourcePointer
 from provenance.policy import Policy, Verdict
 from provenance.transcripts.discovery import Candidate
@@ -77,6 +80,9 @@ class AuditPart:
         whole: transcripts to check whole, native ones.
         trees: transcripts of any format to check whole.
         origins: where a pointer that nothing cites came from, for the names of findings.
+        pins: what a lock file says that the evidence was.
+        sealed_ledger: artifact ledger lines that a seal was proved to cover, where the operator
+            asked to rely on them (`--fast`); None: SHA-256 is computed.
     """
 
     transcripts: TrustedRoot | None = None
@@ -89,6 +95,8 @@ class AuditPart:
     whole: list[WholeTranscript] = field(default_factory=list)
     trees: list[TranscriptTree] = field(default_factory=list)
     origins: dict[str, str] = field(default_factory=dict)
+    pins: HeldPins = NO_PINS
+    sealed_ledger: SealedLedger | None = None
 
     def cite(self, pointer: str, citation: Citation | None = None, *, origin: str = "") -> None:
         """Note that `pointer` is to be checked, and who rests on it.
@@ -103,6 +111,19 @@ class AuditPart:
             cited.append(citation)
         elif origin:
             self.origins.setdefault(pointer, origin)
+
+    def cite_pinned(self, lock: LockFile, file: str) -> None:
+        """Note every pinned pointer, as the text that somebody cites it by if somebody does."""
+        cited_as: dict[str, str] | None = None
+        for pointer, citation in lock_citations(lock, file):
+            text = pointer
+            if text not in self.citations:
+                if cited_as is None:
+                    canonical = ((canonical_pointer(one), one) for one in self.citations)
+                    cited_as = {key: one for key, one in canonical if key is not None}
+                text = cited_as.get(pointer, pointer)
+            if citation not in self.citations.get(text, ()):
+                self.cite(text, citation)
 
     def name_of(self, pointer: str) -> str:
         """Give the target of a finding about `pointer`: the first file that cites it, or origin."""

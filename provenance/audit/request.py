@@ -10,10 +10,14 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from provenance.artifacts.sealed import SealedLedger
+from provenance.audit.lock import NamedLock
 from provenance.errors import CallerError
+from provenance.fs import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.policy import Policy
 from provenance.resolution import Strength
@@ -50,6 +54,11 @@ class AuditRequest:
         sessions: check transcripts of these sessions only, as `fnmatch` patterns; empty: all.
         since: leave out transcripts that ended before this time; None: none.
         expected_hash: the content hash of the one transcript that is named, 64 hex digits.
+        lock: the lock file that the operator named; a home's own has to fit too.
+        fast: hold artifacts against BLAKE3 instead of SHA-256 where a seal covers their ledger
+            line; every report says for how many.
+        sealed_ledger_of: gives, for an artifact root, the ledger lines that a seal was proved to
+            cover in this run; None: no seal is checked, so that `fast` cannot be asked for.
         jobs: processes that verify.
         limits: bounds on what is read.
     """
@@ -69,5 +78,8 @@ class AuditRequest:
     sessions: tuple[str, ...] = ()
     since: datetime | None = None
     expected_hash: str | None = None
+    lock: NamedLock | None = None
+    fast: bool = False
+    sealed_ledger_of: Callable[[TrustedRoot], SealedLedger | None] | None = None
     jobs: int = 1
     limits: Limits = DEFAULT_LIMITS

@@ -16,14 +16,16 @@ Example:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from provenance.artifacts.sealed import SealedLedger
 from provenance.audit.listener import Listener
 from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
-from provenance.audit.request import AuditRequest
+from provenance.audit.request import AuditRequest, TargetError
 from provenance.audit.targets import read_targets
 from provenance.audit.trees import TreeChecker
 from provenance.audit.verifying import PartVerifier
@@ -37,6 +39,11 @@ from provenance.resolution import STRENGTH_ORDER, SourceResolutionStatus, Streng
 from provenance.transcripts.formats import rejected_formats
 
 __all__ = ["Listener", "run_audit"]
+
+_FAST_WITHOUT_SEAL = (
+    "--fast: expected --seal too, got none: only where a seal covers the ledger line of an "
+    "artifact may its BLAKE3 stand in for SHA-256"
+)
 
 _REJECTED = "entry point: expected a transcript format with a name of its own, got another object"
 
@@ -81,9 +88,12 @@ class _Run:
         self._listener = listener
         self._notes = Notes()
         self._sources: list[AuditedSource] = []
+        self._fast: Counter[str] = Counter()
         self._trees = TreeChecker(request, self._notes, listener)
 
     def report(self, *, is_interrupted: bool) -> AuditReport:
+        if self._request.fast and self._request.sealed_ledger_of is None:
+            raise TargetError(_FAST_WITHOUT_SEAL)
         started_at = self._time()
         # 1. What is there to check? A target that cannot be used ends the run here.
         plan = read_targets(self._request, self._notes)
@@ -102,6 +112,7 @@ class _Run:
                 is_interrupted = True
         for part in plan.parts:
             part.close()
+        self._notes.extend(_checked_by_blake3(*told) for told in self._fast.items())
         if any(part.trees for part in plan.parts):
             for name in rejected_formats():
                 self._notes.add(
@@ -127,6 +138,8 @@ class _Run:
     def _verify(self, part: AuditPart) -> None:
         if not part.citations:
             return
+        if self._request.fast:
+            part.sealed_ledger = self._sealed_ledger(part)
         jobs = self._request.jobs
         pace = Pace.for_jobs(jobs)
         with PartVerifier(
@@ -143,8 +156,14 @@ class _Run:
                 pace.took(self._stopwatch() - before)
                 for source in found:
                     self._require_strength(source, part)
+                    if source.resolution.checked_by is not None:
+                        self._fast[part.prefix.rstrip("/") or "."] += 1
                 self._sources += found
                 self._listener.on_sources(found)
+
+    def _sealed_ledger(self, part: AuditPart) -> SealedLedger | None:
+        find = self._request.sealed_ledger_of
+        return None if find is None or part.artifacts is None else find(part.artifacts)
 
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution
@@ -173,6 +192,19 @@ class _Run:
         return (
             self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         )
+
+
+def _checked_by_blake3(target: str, count: int) -> Finding:
+    """Say for how many artifacts a sealed BLAKE3 was compared; a warning, so every report does."""
+    return Finding(
+        "checked_by_blake3",
+        Severity.WARNING,
+        target,
+        message=(
+            f"artifacts: {count} held against the BLAKE3 of sealed ledger lines (--fast), their "
+            "SHA-256 not computed"
+        ),
+    )
 
 
 def _number_of_transcripts(part: AuditPart) -> int:

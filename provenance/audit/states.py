@@ -21,7 +21,7 @@ from provenance.fs import Directory, read_whole
 from provenance.limits import Limits
 from provenance.pointers import SourcePointerError, parse_source_pointer
 
-__all__ = ["citations_of", "parse_state", "read_home_state", "unreadable_state"]
+__all__ = ["citations_of", "parse_state", "read_home_state", "state_names", "unreadable_state"]
 
 
 class _NotText(DataError):
@@ -53,6 +53,13 @@ def read_home_state(
         return parse_state(data, limits=limits)
     except CtxauditError as error:
         return unreadable_state(target, error)
+
+
+def state_names(named: str) -> tuple[str, ...]:
+    """Give the file names that a state of a home may have by what somebody calls it."""
+    if "/" in named or named.startswith(".") or not named:
+        return ()
+    return (named,) if named.endswith(".json") else (f"{named}.json",)
 
 
 def unreadable_state(target: str, error: CtxauditError) -> Finding:

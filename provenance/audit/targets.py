@@ -13,7 +13,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from provenance.audit.home import HOME_MARKERS, HomeReader, is_own_transcript
@@ -24,6 +24,7 @@ from provenance.audit.ledgers import (
     is_ledger,
     is_session_folder,
 )
+from provenance.audit.lock import NamedLock, lock_citations
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, TranscriptTree, WholeTranscript
 from provenance.audit.receipts import is_receipt, parse_receipt_file, receipt_citations
@@ -129,19 +130,38 @@ class _TargetReader:
             self._read_file(target, label)
 
     def plan(self) -> AuditPlan:
+        if self._request.lock is not None:
+            self._cite_named_lock(self._request.lock)
         if self._loose:
             part = self._part_for_loose()
             self._cite_loose(part)
             self._loose = []
         for part in self._parts:
+            if self._request.lock is not None:
+                part.pins = replace(part.pins, named=self._request.lock.lock)
             _require_roots(part)
         return AuditPlan(self.labels, tuple(self._parts), self._homes.uncited)
 
     def interrupted_plan(self) -> AuditPlan:
         loose = AuditPart()
         self._cite_loose(loose)
+        if self._request.lock is not None:
+            loose.cite_pinned(self._request.lock.lock, self._request.lock.label)
         parts = (*self._parts, loose)
         return AuditPlan(self.labels, parts, self._homes.uncited, is_interrupted=True)
+
+    def _cite_named_lock(self, named: NamedLock) -> None:
+        """Note what the operator's lock holds, in the one home or where loose pointers belong."""
+        if len(self._home_at) > 1:
+            raise TargetError(
+                f"--lock: {named.label}: expected one state home, got several; without it, each "
+                "is held against its own"
+            )
+        if self._home_parts:
+            self._home_parts[0].cite_pinned(named.lock, named.label)
+        else:
+            cited = lock_citations(named.lock, named.label)
+            self._loose += [(pointer, citation, named.label) for pointer, citation in cited]
 
     def _cite_loose(self, part: AuditPart) -> None:
         for pointer, citation, origin in self._loose:

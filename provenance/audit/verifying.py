@@ -1,7 +1,7 @@
 """Verifies pointers of one part: its roots, its limits, and every policy that has a say.
 
-Guarantees: what a policy denies or refuses is never opened. The answers are the resolver's, in the
-order of the pointers; nothing is kept between two calls.
+Guarantees: what a policy denies or refuses is never opened. The answers are the resolver's, held
+against the part's pins, in the order of the pointers; nothing is kept between two calls.
 
 Example:
     >>> from provenance.fs import TrustedRoot
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from provenance.audit.lock import NO_PINS
 from provenance.audit.part import AuditPart
 from provenance.findings import Finding
 from provenance.fs import TrustedRoot
@@ -51,6 +52,7 @@ class PartVerifier:
             max_excerpt_chars=max_excerpt_chars,
             limits=part.limits,
             on_finding=on_finding,
+            sealed_ledger=part.sealed_ledger,
         )
         self._refuses = any(policy.refuse for policy in part.policies)
 
@@ -64,6 +66,8 @@ class PartVerifier:
         refused = {text for text in pointers if self._is_refused(text)} if self._refuses else set()
         asked = [text for text in pointers if text not in refused] if refused else pointers
         answers = iter(self._resolver.resolve_many(asked, jobs=jobs))
+        if self._part.pins != NO_PINS:
+            answers = map(self._part.pins.hold, answers)
         return [
             resolution_for(text, Reason.REFUSED_BY_POLICY, source_type="artifact")
             if text in refused

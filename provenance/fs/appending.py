@@ -15,26 +15,18 @@ import contextlib
 import errno
 import os
 import stat
-import sys
-import time
 from collections.abc import Iterator
 
 from provenance.fs._handle import Handle
 from provenance.fs.failures import (
     BoundaryRefused,
-    LockTimeout,
     NotARegularFile,
     WriteFailed,
     translate,
 )
-
-if sys.platform != "win32":  # there the platform check refuses before anything is locked
-    import fcntl
+from provenance.fs.locking import exclusive_lock
 
 __all__ = ["AppendFile"]
-
-_FIRST_WAIT_SECONDS = 0.0005
-_LONGEST_WAIT_SECONDS = 0.02
 
 
 class AppendFile(Handle):
@@ -131,27 +123,8 @@ class AppendFile(Handle):
             LockTimeout: another handle held it for `timeout_seconds`.
             WriteFailed: the file system has no locks.
         """
-        deadline = time.monotonic() + timeout_seconds
-        wait = _FIRST_WAIT_SECONDS
-        while not self._try_lock():
-            if time.monotonic() >= deadline:
-                raise LockTimeout(f"log: expected its lock within {timeout_seconds:g} s, got none")
-            time.sleep(wait)
-            wait = min(wait * 2, _LONGEST_WAIT_SECONDS)
-        try:
+        with exclusive_lock(self.fd, "log", timeout_seconds=timeout_seconds):
             yield
-        finally:
-            with contextlib.suppress(OSError):
-                fcntl.flock(self.fd, fcntl.LOCK_UN)
-
-    def _try_lock(self) -> bool:
-        try:
-            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES):
-                return False
-            raise _write_failure(error) from None
-        return True
 
 
 def _write_failure(error: OSError) -> WriteFailed:

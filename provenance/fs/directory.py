@@ -11,11 +11,12 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from provenance.errors import CallerError
@@ -24,7 +25,9 @@ from provenance.fs._handle import Handle
 from provenance.fs.appending import AppendFile
 from provenance.fs.drafts import Draft, discard_stale
 from provenance.fs.failures import BoundaryRefused, SourceAbsent, WriteFailed, translate
+from provenance.fs.locking import exclusive_lock
 from provenance.fs.reading import OpenFile
+from provenance.fs.replacing import replace_file
 
 __all__ = ["Directory", "Entry", "UnsafeComponent", "check_component", "check_new_name"]
 
@@ -225,6 +228,28 @@ class Directory(Handle):
             draft.sync()
             draft.link_as(name)
         self.sync()
+
+    @contextlib.contextmanager
+    def lock(self, timeout_seconds: float = 30.0) -> Iterator[None]:
+        """Hold the directory's lock alone, among those who ask for it; no file is made for it.
+
+        Raises:
+            LockTimeout: another handle held it for `timeout_seconds`.
+            WriteFailed: the file system has no locks.
+        """
+        with exclusive_lock(self.fd, "folder", timeout_seconds=timeout_seconds):
+            yield
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Write a whole file under a name that may be in use, atomically and durably.
+
+        Whatever has the name is replaced and never followed; hold the lock while calling where
+        another process does the same. See `replace_file`.
+
+        Raises:
+            WriteFailed: what had the name still has it, as it was.
+        """
+        replace_file(self.fd, check_component(name), data)
 
     def entries(self) -> tuple[Entry, ...]:
         """List the directory, sorted by name; names that are not UTF-8 hold surrogates."""

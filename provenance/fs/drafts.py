@@ -25,7 +25,7 @@ from types import TracebackType
 from provenance.fs import _linux
 from provenance.fs.failures import NameTaken, WriteFailed
 
-__all__ = ["Draft", "discard_stale", "is_temporary_name"]
+__all__ = ["Draft", "discard_stale", "is_temporary_name", "temporary_name"]
 
 _PREFIX, _SUFFIX = ".ctxaudit-", ".tmp"
 _MODE = 0o600
@@ -34,6 +34,11 @@ _MODE = 0o600
 def is_temporary_name(name: str) -> bool:
     """Say whether `name` is one of ours, left by a process that died."""
     return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+
+
+def temporary_name() -> str:
+    """Make a name of ours that nobody else has."""
+    return f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
 
 
 def discard_stale(dir_fd: int, name: str, *, before_seconds: float) -> bool:
@@ -145,7 +150,7 @@ class Draft:
             except OSError as error:
                 if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
                     raise
-        name = f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+        name = temporary_name()
         fd = os.open(name, flags | os.O_CREAT | os.O_EXCL, _MODE, dir_fd=self._dir_fd)
         self._temporary = name
         return fd

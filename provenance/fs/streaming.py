@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from provenance.fs.reading import OpenFile
 
-__all__ = ["BLOCK_BYTES", "stream"]
+__all__ = ["BLOCK_BYTES", "Consume", "stream"]
 
 # Measured: 1 to 4 MiB are alike, smaller ones pay for the hand-over between the threads.
 BLOCK_BYTES = 2 << 20
@@ -27,7 +27,7 @@ _BUFFERS = 3
 _BLOCK_ALONE_BYTES = 256 << 10
 
 Inspect = Callable[[bytearray], bool]
-Consume = Callable[[memoryview], None]
+Consume = Callable[[memoryview], object]
 
 
 class _NoThread(Exception):

@@ -242,6 +242,7 @@ def _judged(record: Record, limits: Limits, excerpt_chars: int) -> Found:
             Strength.POSITION,
             Quiescence.STAT,
             record.native_id,
+            size=len(record.raw),
         ),
         record.raw,
     )

@@ -51,19 +51,21 @@ class SequenceError(CallerError, ValueError):
 
 
 class EventOutcome(NamedTuple):
-    """What holds of one event; the last three are set only where it is verified.
+    """What holds of one event; the last four are set only where it is verified.
 
     Attributes:
         reason: `verified_transcript_event`, or why not.
         sha256: 64 hex digits, of the line without its line end.
         excerpt: the first characters of what the event says; None where none were wanted.
         quiescence: the guard that held while it was read.
+        size: of what `sha256` is of, in bytes.
     """
 
     reason: Reason
     sha256: str | None = None
     excerpt: str | None = None
     quiescence: Quiescence | None = None
+    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,7 @@ class _Events:
                 hashlib.sha256(evidence).hexdigest(),
                 self._excerpt(evidence, records[number - first]),
                 Quiescence.STAT,
+                len(evidence),
             )
 
     def _excerpt(self, evidence: bytes, record: Record) -> str | None:

@@ -196,7 +196,7 @@ def test_waiting_for_a_lock_ends_when_it_is_free(
             held.__exit__(None, None, None)
             monkeypatch.undo()
 
-        monkeypatch.setattr("provenance.fs.appending.time.sleep", free)
+        monkeypatch.setattr("provenance.fs.locking.time.sleep", free)
         with log.lock():
             pass
 
