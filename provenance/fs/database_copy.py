@@ -67,25 +67,27 @@ def copied_files(
             of what changed at each attempt.
     """
     for _ in range(attempts):
-        with ExitStack() as opened:
-            files = {
-                ending: opened.enter_context(file)
-                for ending in _ENDINGS
-                if (file := _open_beside(directory, name, ending)) is not None
-            }
-            if expected is not None and _identity(files[""]) != _identity(expected):
-                break  # what was identified is what is read
-            copying = private_copy(
-                {f"database{ending}": file for ending, file in files.items()},
-                max_bytes=max_bytes,
-                attempts=1,
-                # A log that was removed, or made anew, belongs to another time.
-                is_still_named=partial(_are_named, directory, name, files),
-            )
-            try:
-                copy = opened.enter_context(copying)
-            except SourceChanged:
-                continue
+        with ExitStack() as kept:
+            # The originals are closed before the copy is used: see `stores/guarding.py`.
+            with ExitStack() as opened:
+                files = {
+                    ending: opened.enter_context(file)
+                    for ending in _ENDINGS
+                    if (file := _open_beside(directory, name, ending)) is not None
+                }
+                if expected is not None and _identity(files[""]) != _identity(expected):
+                    break  # what was identified is what is read
+                copying = private_copy(
+                    {f"database{ending}": file for ending, file in files.items()},
+                    max_bytes=max_bytes,
+                    attempts=1,
+                    # A log that was removed, or made anew, belongs to another time.
+                    is_still_named=partial(_are_named, directory, name, files),
+                )
+                try:
+                    copy = kept.enter_context(copying)
+                except SourceChanged:
+                    continue
             yield copy, _check_copies(copy)
             return
     raise ReadFailed("database: expected no change while it was copied, got one", errno.EAGAIN)

@@ -142,7 +142,7 @@ class ReadOnlyDatabase:
             raise
 
     def rows(
-        self, sql: str, parameters: Sequence[Cell] = ()
+        self, sql: str, parameters: Sequence[Cell | str] = ()
     ) -> Generator[tuple[Cell, ...], None, None]:
         """Give the rows of a query of ours, one at a time.
 
