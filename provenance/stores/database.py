@@ -22,7 +22,7 @@ import os
 import sqlite3
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -91,7 +91,9 @@ class StateDatabase:
         """Use a connection that was opened and checked here."""
         self._connection = connection
 
-    def rows(self, sql: str, values: Sequence[Cell | str]) -> Iterator[tuple[Cell, ...]]:
+    def rows(
+        self, sql: str, values: Sequence[Cell | str]
+    ) -> Generator[tuple[Cell, ...], None, None]:
         """Give the rows of a question; text comes as the bytes that are stored."""
         with _translated():
             cursor = self._connection.execute(sql, tuple(values))

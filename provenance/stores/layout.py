@@ -12,7 +12,7 @@ Example:
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from functools import lru_cache
 
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 # Asks a database one question; text comes as the bytes that are stored.
-Rows = Callable[[str, Sequence[Cell | str]], Iterator[tuple[Cell, ...]]]
+Rows = Callable[[str, Sequence[Cell | str]], Generator[tuple[Cell, ...], None, None]]
 
 APPLICATION_ID = 0x43545853  # "CTXS"
 
@@ -165,19 +165,21 @@ def _require_known(version: int) -> None:
 
 
 def _number(rows: Rows, sql: str) -> int:
-    for row in rows(sql, ()):
-        if isinstance(row[0], int):
-            return row[0]
+    with closing(rows(sql, ())) as answer:
+        row = next(answer, None)
+    if row is not None and isinstance(row[0], int):
+        return row[0]
     raise NoStateStore("file: expected a ctxaudit state store, got another SQLite file")
 
 
 def _has_own_schema(rows: Rows) -> bool:
     own = _own_schema()
     found: set[tuple[Cell, ...]] = set()
-    for row in rows("SELECT type, name, tbl_name, sql FROM main.sqlite_master", ()):
-        if row not in own or row in found:
-            return False
-        found.add(row)
+    with closing(rows("SELECT type, name, tbl_name, sql FROM main.sqlite_master", ())) as listed:
+        for row in listed:
+            if row not in own or row in found:
+                return False
+            found.add(row)
     return found == own
 
 

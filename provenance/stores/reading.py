@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from provenance.durable.differences import ChangeKind, ItemKind
@@ -69,14 +70,16 @@ class StateReader:
         """List all versions of all states."""
         found: dict[str, list[int]] = {}
         faults: list[str] = []
-        for name, version in self._rows(
-            "SELECT name, version FROM main.versions ORDER BY name, version", ()
-        ):
-            text = name.decode("utf-8", "replace") if isinstance(name, TextCell) else ""
-            if is_name(text) and isinstance(version, int) and version >= 1:
-                found.setdefault(text, []).append(version)
-            elif len(faults) < _TOLD_FAULTS:
-                faults.append(f"versions: expected a state's name and number, got {_said(name)}")
+        listed = self._rows("SELECT name, version FROM main.versions ORDER BY name, version", ())
+        with closing(listed):
+            for name, version in listed:
+                text = name.decode("utf-8", "replace") if isinstance(name, TextCell) else ""
+                if is_name(text) and isinstance(version, int) and version >= 1:
+                    found.setdefault(text, []).append(version)
+                elif len(faults) < _TOLD_FAULTS:
+                    faults.append(
+                        f"versions: expected a state's name and number, got {_said(name)}"
+                    )
         return VersionList(
             {name: tuple(numbers) for name, numbers in found.items()},
             tuple(dict.fromkeys(faults)),
@@ -118,13 +121,13 @@ class StateReader:
             raise StateAbsent(f"version: expected one of {name}, got {version}")
         changes = [
             _change(change)
-            for change in self._rows(
+            for change in self._all(
                 "SELECT kind, item_id, change, source_pointer, confirmed_at, confirmed_by"
                 " FROM main.changes WHERE name = ? AND version = ? ORDER BY position",
                 key,
             )
         ]
-        keys = self._rows(
+        keys = self._all(
             "SELECT item_id, conflict_key FROM main.conflict_keys"
             " WHERE name = ? AND version = ? AND kind = 'fact' ORDER BY item_id",
             key,
@@ -204,7 +207,7 @@ class StateReader:
         """
         numbers = [
             _number(row[0], "version")
-            for row in self._rows(
+            for row in self._all(
                 "SELECT version FROM main.versions WHERE name = ? ORDER BY version",
                 (name,),
             )
@@ -232,7 +235,7 @@ class StateReader:
             sql += f" WHERE {' AND '.join(where)}"
         ids = [
             _number(row[0], "selection_id")
-            for row in self._rows(f"{sql} ORDER BY selection_id", tuple(values))
+            for row in self._all(f"{sql} ORDER BY selection_id", tuple(values))
         ]
         return tuple(map(self.selection, ids))
 
@@ -259,7 +262,7 @@ class StateReader:
                 _time(moment, "linked_at"),
                 read_resolution(_checked(digest, document, "resolution")),
             )
-            for moment, digest, document in self._rows(
+            for moment, digest, document in self._all(
                 "SELECT linked_at, sha256, document FROM main.resolutions"
                 " WHERE selection_id = ? ORDER BY position",
                 (selection_id,),
@@ -278,10 +281,13 @@ class StateReader:
             tuple(linked),
         )
 
+    def _all(self, sql: str, values: Sequence[str | int]) -> list[tuple[Cell, ...]]:
+        with closing(self._rows(sql, values)) as rows:
+            return list(rows)
+
     def _first(self, sql: str, *values: str | int) -> tuple[Cell, ...] | None:
-        for row in self._rows(sql, values):
-            return row
-        return None
+        with closing(self._rows(sql, values)) as rows:
+            return next(rows, None)
 
 
 def first_gap(numbers: Sequence[int]) -> int | None:

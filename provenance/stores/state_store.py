@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from types import TracebackType
 
 from provenance.clock import Clock, require_zoned, utc_now
@@ -39,6 +39,7 @@ from provenance.stores.failures import (
     StoreReadOnly,
     StoreUnsafe,
 )
+from provenance.stores.guarding import one_at_a_time
 from provenance.stores.planning import PlannedVersion, Signature, plan_version, require_state_name
 from provenance.stores.reading import StateReader
 from provenance.stores.selections import make_trace, write_resolution, write_trace
@@ -252,7 +253,7 @@ class DurableStateStore:
             return () if reader is None else reader.selections(name, wanted)
 
     def close(self) -> None:
-        """Close the handles on the home; they open again when they are needed."""
+        """Close the handles on the home, as each call does; a caller's root is the caller's."""
         for root in self._own:
             root.close()
 
@@ -278,6 +279,8 @@ class DurableStateStore:
     @contextmanager
     def _written(self) -> Iterator[StateDatabase]:
         with (
+            one_at_a_time(),
+            closing(self),
             open_for_writing(
                 self._writing,
                 busy_timeout_seconds=self._busy_timeout_seconds,
@@ -290,7 +293,7 @@ class DurableStateStore:
     @contextmanager
     def _read(self) -> Iterator[StateReader | None]:
         """Open what there is in place; from a copy where that would need a right to write."""
-        with ExitStack() as opened:
+        with one_at_a_time(), closing(self), ExitStack() as opened:
             reader: StateReader | None
             try:
                 database = opened.enter_context(
