@@ -30,6 +30,7 @@ from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, WholeTranscript
 from provenance.audit.receipts import read_home_receipt, receipt_citations, unreadable_receipt
 from provenance.audit.request import AuditRequest
+from provenance.audit.state_versions import cite_state_versions
 from provenance.audit.states import citations_of, read_home_state, unreadable_state
 from provenance.audit_report import Citation
 from provenance.errors import CtxauditError
@@ -82,6 +83,7 @@ class HomeReader:
     def fill(self, home: TrustedRoot, part: AuditPart) -> None:
         """Read what states and receipts of a home cite, and what nothing cites, into its part."""
         self._read_citing(home, part, _STATES, self._state, unreadable_state)
+        cite_state_versions(home, part, notes=self._notes, check_all=self._request.check_all)
         self._read_citing(home, part, _RECEIPTS, self._receipt, unreadable_receipt)
         self._read_uncited(home, part)
 

@@ -23,7 +23,7 @@ from provenance.stores.failures import (
     StoreUnsafe,
     StoreWriteFailed,
 )
-from provenance.stores.reading import StateReader, VersionList
+from provenance.stores.reading import StateReader, VersionList, first_gap
 from provenance.stores.snapshot import has_store, iter_state_versions, open_snapshot
 from provenance.stores.state_store import DurableStateStore
 from provenance.stores.values import (
@@ -59,6 +59,7 @@ __all__ = [
     "StoreWriteFailed",
     "StoredState",
     "VersionList",
+    "first_gap",
     "has_store",
     "iter_state_versions",
     "open_snapshot",
