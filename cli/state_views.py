@@ -1,4 +1,4 @@
-"""Versions, states, differences and selections as lines for a person and as JSON.
+"""Versions, states, differences and selections as lines for a person.
 
 Guarantees: pure. Every text out of a store is one bounded line in which nothing steers a terminal.
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 
 from provenance.durable import (
     DurableFact,
@@ -22,14 +21,12 @@ from provenance.durable import (
 )
 from provenance.stores import Selection, SelectionCandidate, StateChange, StateVersion, StoredState
 
+from .state_json import item_json
 from .streams import one_line
 
 __all__ = [
-    "difference_json",
     "difference_lines",
-    "log_json",
     "log_lines",
-    "selections_json",
     "selections_lines",
     "state_lines",
 ]
@@ -60,17 +57,6 @@ def log_lines(histories: Iterable[Sequence[StateVersion]], *, has_changes: bool)
             if has_changes:
                 for change in version.changes:
                     yield f"    {_change_line(change)}"
-
-
-def log_json(histories: Iterable[Sequence[StateVersion]]) -> dict[str, object]:
-    """Give histories as `ctxaudit.state-log/1`, versions ascending."""
-    return {
-        "schema": "ctxaudit.state-log/1",
-        "states": [
-            {"name": history[0].name, "versions": [_version_json(one) for one in history]}
-            for history in histories
-        ],
-    }
 
 
 def state_lines(kept: StoredState, *, current: int) -> Iterator[str]:
@@ -126,18 +112,6 @@ def selections_lines(selections: Sequence[Selection]) -> Iterator[str]:
             )
 
 
-def selections_json(
-    name: str, version: int | None, selections: Iterable[Selection]
-) -> dict[str, object]:
-    """Give traces as `ctxaudit.state-selections/1`."""
-    return {
-        "schema": "ctxaudit.state-selections/1",
-        "name": name,
-        "version": version,
-        "selections": [_selection_json(one) for one in selections],
-    }
-
-
 def difference_lines(
     name: str, before: int, after: int, difference: StateDifference
 ) -> Iterator[str]:
@@ -154,33 +128,6 @@ def difference_lines(
         yield from _field_lines(change)
     for kind, ids in difference.orders:
         yield f"{'reordered':{_WIDTH}}  {_NOUNS[kind][1]}: {one_line(', '.join(ids))}"
-
-
-def difference_json(
-    name: str, before: int, after: int, difference: StateDifference
-) -> dict[str, object]:
-    """Give the difference between two versions as `ctxaudit.state-diff/1`."""
-    document: dict[str, object] = {
-        "schema": "ctxaudit.state-diff/1",
-        "name": name,
-        "before": before,
-        "after": after,
-        "changes": [
-            {
-                "kind": str(change.kind),
-                "id": change.item_id,
-                "change": str(change.change),
-                "before": _item_json(change.before),
-                "after": _item_json(change.after),
-            }
-            for change in difference
-        ],
-        "orders": {str(kind): list(ids) for kind, ids in difference.orders},
-    }
-    for field, step in (("session", difference.session), ("turn", difference.turn)):
-        if step is not None:
-            document[field] = {"before": step[0], "after": step[1]}
-    return document
 
 
 def _headline(version: StateVersion) -> str:
@@ -257,7 +204,7 @@ def _facts_of(candidate: SelectionCandidate) -> str:
 
 
 def _field_lines(change: ItemChange) -> Iterator[str]:
-    before, after = _item_json(change.before) or {}, _item_json(change.after) or {}
+    before, after = item_json(change.before) or {}, item_json(change.after) or {}
     indent = " " * (_WIDTH + 2)
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name), after.get(name)
@@ -271,58 +218,3 @@ def _field_lines(change: ItemChange) -> Iterator[str]:
 
 def _said(value: object) -> str:
     return "none" if value is None else one_line(str(value))
-
-
-def _item_json(item: Item | None) -> dict[str, object] | None:
-    if item is None:
-        return None
-    values: dict[str, object] = {one.name: getattr(item, one.name) for one in fields(item)}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _version_json(version: StateVersion) -> dict[str, object]:
-    return {
-        "version": version.version,
-        "replaces": version.replaces,
-        "created_at": version.created_at,
-        "author": version.author,
-        "note": version.note,
-        "sha256": version.sha256,
-        "bytes": version.bytes,
-        "conflict_keys": dict(version.conflict_keys),
-        "changes": [
-            {
-                "kind": change.kind,
-                "id": change.item_id,
-                "change": change.change,
-                "source_pointer": change.source_pointer,
-                "confirmed_at": change.confirmed_at,
-                "confirmed_by": change.confirmed_by,
-            }
-            for change in version.changes
-        ],
-    }
-
-
-def _selection_json(one: Selection) -> dict[str, object]:
-    return {
-        "selection_id": one.selection_id,
-        "version": one.version,
-        "recorded_at": one.recorded_at,
-        "query": one.query,
-        "candidates": [
-            {
-                field.name: value
-                for field in fields(candidate)
-                if (value := getattr(candidate, field.name)) is not None
-            }
-            for candidate in one.candidates
-        ],
-        "winners": list(one.winners),
-        "losers": list(one.losers),
-        "reasons": dict(one.reasons),
-        "resolutions": [
-            {"linked_at": linked.linked_at, "resolution": dict(linked.resolution)}
-            for linked in one.resolutions
-        ],
-    }

@@ -30,15 +30,8 @@ from provenance.stores.planning import require_state_name
 
 from .exit_codes import ExitCode
 from .operator_files import is_folder, label_of
-from .state_views import (
-    difference_json,
-    difference_lines,
-    log_json,
-    log_lines,
-    selections_json,
-    selections_lines,
-    state_lines,
-)
+from .state_json import difference_json, log_json, selections_json
+from .state_views import difference_lines, log_lines, selections_lines, state_lines
 from .streams import talk, write_bytes, write_text
 
 __all__ = ["StateFailed", "diff_versions", "list_versions", "refused", "show_version"]

@@ -20,7 +20,6 @@ import contextlib
 import errno
 import os
 import sqlite3
-import stat
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,14 +27,12 @@ from pathlib import Path
 
 from provenance.errors import CtxauditError
 from provenance.fs.directory import Directory
-from provenance.fs.drafts import is_temporary_name
 from provenance.fs.failures import (
     AccessRefused,
     BoundaryRefused,
     NameTaken,
     NotARegularFile,
     ReadFailed,
-    SourceAbsent,
     WriteFailed,
 )
 from provenance.fs.root import TrustedRoot
@@ -58,15 +55,18 @@ from provenance.stores.layout import (
     empty_database,
     steps_from,
 )
+from provenance.stores.own_files import (
+    FILE_NAME,
+    FOLDER_NAME,
+    require_no_logs,
+    require_own_files,
+    require_own_folder,
+    require_writable,
+)
 
-__all__ = ["FILE_NAME", "FOLDER_NAME", "StateDatabase", "open_for_writing"]
+__all__ = ["StateDatabase", "open_for_writing"]
 
-FOLDER_NAME = "states"
-FILE_NAME = "states.sqlite3"
-_LOGS = ("-wal", "-shm")
-_JOURNAL = "-journal"
 _HEADER_BYTES = 100
-_OTHERS = 0o077
 # A cell may hold a whole state; SQLite counts the row around it as well.
 _ROW_BYTES = 1 << 16
 _SETTINGS = (
@@ -161,12 +161,12 @@ def open_for_writing(
     with one_at_a_time(), _file_failures(), contextlib.ExitStack() as opened:
         # 1. The folder and the file, by handles; a new file is whole when it gets its name.
         directory = opened.enter_context(home.open_directory(FOLDER_NAME, create=create))
-        _require_own_folder(directory)
+        require_own_folder(directory)
         if create:
             _make(directory)
         # 2. What is there is ours, and nobody else's.
-        identity = _require_own_files(directory)
-        _require_writable(directory)
+        identity = require_own_files(directory)
+        require_writable(directory)
         # 3. Judged by its first bytes, before SQLite sees it.
         with directory.open_file(FILE_NAME) as file:
             check_header(file.read_at(0, _HEADER_BYTES))
@@ -190,84 +190,9 @@ def open_for_writing(
 def _make(directory: Directory) -> None:
     if directory.identity(FILE_NAME) is not None:
         return
-    for ending in (*_LOGS, _JOURNAL):
-        # SQLite would replay a log that is left over into the new file.
-        if directory.identity(FILE_NAME + ending) is not None:
-            raise StoreUnsafe("states.sqlite3: expected no log without its database, got one")
+    require_no_logs(directory)
     with contextlib.suppress(NameTaken):  # another process made it meanwhile
         directory.publish(FILE_NAME, [empty_database()])
-
-
-def _require_own_folder(directory: Directory) -> None:
-    found = os.fstat(directory.fd)
-    if found.st_uid != os.geteuid():
-        raise StoreUnsafe("states: expected a folder of our own, got another user's")
-    if stat.S_IMODE(found.st_mode) & 0o022:
-        raise StoreUnsafe(
-            f"states: expected a folder that only we may write, got mode "
-            f"{stat.S_IMODE(found.st_mode):04o}"
-        )
-
-
-def _require_own_files(directory: Directory) -> tuple[int, int]:
-    """Refuse links, other kinds, other owners, other names; give device and inode of the file."""
-    _drop_twins(directory)
-    main = _look(directory, "")
-    if main is None:
-        raise SourceAbsent("states.sqlite3: expected a state store, got nothing of that name")
-    if stat.S_IMODE(main.st_mode) & _OTHERS:
-        raise StoreUnsafe(
-            "states.sqlite3: expected mode 0600, got "
-            f"{stat.S_IMODE(main.st_mode):04o} (chmod 600 makes it ours alone)"
-        )
-    for ending in _LOGS:
-        _look(directory, ending)
-    # In write-ahead mode there is none; SQLite would roll it back, and remove what it names.
-    if _look(directory, _JOURNAL) is not None:
-        raise StoreUnsafe("states.sqlite3: expected no rollback journal, got one")
-    return main.st_dev, main.st_ino
-
-
-def _drop_twins(directory: Directory) -> None:
-    """Take the temporary name away that whoever made the file could not when it was killed."""
-    identity = directory.identity(FILE_NAME)
-    try:
-        found = os.stat(FILE_NAME, dir_fd=directory.fd, follow_symlinks=False)
-    except FileNotFoundError:
-        return
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink == 1:
-        return
-    for entry in directory.entries():
-        if is_temporary_name(entry.name) and directory.identity(entry.name) == identity:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(entry.name, dir_fd=directory.fd)
-
-
-def _look(directory: Directory, ending: str) -> os.stat_result | None:
-    name = FILE_NAME + ending
-    try:
-        found = os.stat(name, dir_fd=directory.fd, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a link" if stat.S_ISLNK(found.st_mode) else "something else"
-        raise StoreUnsafe(f"{name}: expected a regular file, got {kind}")
-    if found.st_uid != os.geteuid():
-        raise StoreUnsafe(f"{name}: expected a file of our own, got another user's")
-    if found.st_nlink != 1:
-        raise StoreUnsafe(f"{name}: expected one name for the file, got several hard links")
-    return found
-
-
-def _require_writable(directory: Directory) -> None:
-    if not (
-        os.access(".", os.W_OK | os.X_OK, dir_fd=directory.fd, effective_ids=_EFFECTIVE)
-        and os.access(FILE_NAME, os.R_OK | os.W_OK, dir_fd=directory.fd, effective_ids=_EFFECTIVE)
-    ):
-        raise StoreReadOnly("states.sqlite3: expected a home that can be written, got a read-only")
-
-
-_EFFECTIVE = os.access in os.supports_effective_ids
 
 
 def _require_same(directory: Directory, path: Path, identity: tuple[int, int]) -> None:

@@ -12,7 +12,6 @@ Example:
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -20,11 +19,19 @@ from dataclasses import dataclass
 from provenance.durable.differences import ChangeKind, ItemKind
 from provenance.durable.failures import DurableValueError
 from provenance.durable.fields import shown
-from provenance.durable.instants import require_time
 from provenance.durable.values import DurableContextState
 from provenance.fs.sqlite import Cell, TextCell
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.pointers import is_name
+from provenance.stores.cells import (
+    bytes_of,
+    checked_bytes,
+    digest_of,
+    number_of,
+    shown_cell,
+    text_of,
+    time_of,
+)
 from provenance.stores.failures import SelectionAbsent, StateAbsent, StoreDamaged
 from provenance.stores.layout import Rows
 from provenance.stores.selections import read_resolution, read_trace
@@ -39,10 +46,8 @@ from provenance.stores.values import (
 
 __all__ = ["StateReader", "VersionList", "first_gap"]
 
-_is_digest = re.compile(r"[0-9a-f]{64}").fullmatch
 # Of a hostile list of names: so many are told one by one.
 _TOLD_FAULTS = 20
-_SHOWN_BYTES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ class StateReader:
                     found.setdefault(text, []).append(version)
                 elif len(faults) < _TOLD_FAULTS:
                     faults.append(
-                        f"versions: expected a state's name and number, got {_said(name)}"
+                        f"versions: expected a state's name and number, got {shown_cell(name)}"
                     )
         return VersionList(
             {name: tuple(numbers) for name, numbers in found.items()},
@@ -102,7 +107,7 @@ class StateReader:
             "SELECT version FROM main.versions WHERE name = ? ORDER BY version DESC LIMIT 1",
             name,
         )
-        return None if row is None else _number(row[0], "version")
+        return None if row is None else number_of(row[0], "version")
 
     def info(self, name: str, version: int) -> StateVersion:
         """Give one version without its state.
@@ -132,7 +137,7 @@ class StateReader:
             " WHERE name = ? AND version = ? AND kind = 'fact' ORDER BY item_id",
             key,
         )
-        replaces = None if row[0] is None else _number(row[0], "replaces")
+        replaces = None if row[0] is None else number_of(row[0], "replaces")
         if replaces != (None if version == 1 else version - 1):
             raise StoreDamaged(
                 f"replaces: expected version {version} of {name} to replace the one before it, "
@@ -142,13 +147,15 @@ class StateReader:
             name=name,
             version=version,
             replaces=replaces,
-            created_at=_time(row[1], "created_at"),
-            author=_text(row[2], "author"),
-            note=None if row[3] is None else _text(row[3], "note"),
-            sha256=_digest(row[4]),
-            bytes=_number(row[5], "bytes", least=0),
+            created_at=time_of(row[1], "created_at"),
+            author=text_of(row[2], "author"),
+            note=None if row[3] is None else text_of(row[3], "note"),
+            sha256=digest_of(row[4]),
+            bytes=number_of(row[5], "bytes", least=0),
             changes=tuple(changes),
-            conflict_keys={_text(one, "item_id"): _text(won, "conflict_key") for one, won in keys},
+            conflict_keys={
+                text_of(one, "item_id"): text_of(won, "conflict_key") for one, won in keys
+            },
         )
 
     def document(self, name: str, version: int) -> StateVersionBytes:
@@ -164,7 +171,7 @@ class StateReader:
         )
         if row is None:
             raise StateAbsent(f"version: expected one of {name}, got {version}")
-        digest, data = _digest(row[0]), _blob(row[2], "document")
+        digest, data = digest_of(row[0]), bytes_of(row[2], "document")
         if len(data) != row[1] or hashlib.sha256(data).hexdigest() != digest:
             raise StoreDamaged(
                 f"document: expected version {version} of {name} with the digest that was "
@@ -206,7 +213,7 @@ class StateReader:
             StoreDamaged: a version is missing or a cell is not what was written.
         """
         numbers = [
-            _number(row[0], "version")
+            number_of(row[0], "version")
             for row in self._all(
                 "SELECT version FROM main.versions WHERE name = ? ORDER BY version",
                 (name,),
@@ -234,7 +241,7 @@ class StateReader:
         if where:
             sql += f" WHERE {' AND '.join(where)}"
         ids = [
-            _number(row[0], "selection_id")
+            number_of(row[0], "selection_id")
             for row in self._all(f"{sql} ORDER BY selection_id", tuple(values))
         ]
         return tuple(map(self.selection, ids))
@@ -253,14 +260,14 @@ class StateReader:
         )
         if row is None:
             raise SelectionAbsent(f"selection_id: expected one of the store, got {selection_id}")
-        name = _text(row[0], "name")
+        name = text_of(row[0], "name")
         if not is_name(name):
             raise StoreDamaged(f"name: expected the name of a state, got {shown(name)}")
-        trace = read_trace(_checked(row[3], row[4], "selection"))
+        trace = read_trace(checked_bytes(row[3], row[4], "selection"))
         linked = [
             LinkedResolution(
-                _time(moment, "linked_at"),
-                read_resolution(_checked(digest, document, "resolution")),
+                time_of(moment, "linked_at"),
+                read_resolution(checked_bytes(digest, document, "resolution")),
             )
             for moment, digest, document in self._all(
                 "SELECT linked_at, sha256, document FROM main.resolutions"
@@ -271,8 +278,8 @@ class StateReader:
         return Selection(
             selection_id,
             name,
-            None if row[1] is None else _number(row[1], "version"),
-            _time(row[2], "recorded_at"),
+            None if row[1] is None else number_of(row[1], "version"),
+            time_of(row[2], "recorded_at"),
             trace.query,
             trace.candidates,
             trace.winners,
@@ -299,76 +306,14 @@ def first_gap(numbers: Sequence[int]) -> int | None:
 
 
 def _change(row: tuple[Cell, ...]) -> StateChange:
-    kind, change = _text(row[0], "kind"), _text(row[2], "change")
+    kind, change = text_of(row[0], "kind"), text_of(row[2], "change")
     if kind not in set(ItemKind) or change not in set(ChangeKind):
         raise StoreDamaged("changes: expected a known kind of change, got another")
     return StateChange(
         kind,
-        _text(row[1], "item_id"),
+        text_of(row[1], "item_id"),
         change,
-        _text(row[3], "source_pointer"),
-        _time(row[4], "confirmed_at"),
-        None if row[5] is None else _text(row[5], "confirmed_by"),
+        text_of(row[3], "source_pointer"),
+        time_of(row[4], "confirmed_at"),
+        None if row[5] is None else text_of(row[5], "confirmed_by"),
     )
-
-
-def _text(cell: Cell, field: str) -> str:
-    if not isinstance(cell, TextCell):
-        raise StoreDamaged(f"{field}: expected text, got {_kind(cell)}")
-    try:
-        return cell.decode("utf-8")
-    except UnicodeDecodeError:
-        raise StoreDamaged(f"{field}: expected UTF-8, got another encoding") from None
-
-
-def _time(cell: Cell, field: str) -> str:
-    try:
-        return require_time(_text(cell, field), field)
-    except DurableValueError as error:
-        raise StoreDamaged(str(error)) from None
-
-
-def _number(cell: Cell, field: str, *, least: int = 1) -> int:
-    if not isinstance(cell, int) or cell < least:
-        got = str(cell) if isinstance(cell, int) else _kind(cell)
-        raise StoreDamaged(f"{field}: expected a whole number of {least} or more, got {got}")
-    return cell
-
-
-def _digest(cell: Cell) -> str:
-    text = _text(cell, "sha256")
-    if _is_digest(text) is None:
-        raise StoreDamaged("sha256: expected 64 hex digits, got another text")
-    return text
-
-
-def _blob(cell: Cell, field: str) -> bytes:
-    if not isinstance(cell, bytes) or isinstance(cell, TextCell):
-        raise StoreDamaged(f"{field}: expected bytes, got {_kind(cell)}")
-    return cell
-
-
-def _checked(digest: Cell, document: Cell, field: str) -> bytes:
-    data = _blob(document, field)
-    if hashlib.sha256(data).hexdigest() != _digest(digest):
-        raise StoreDamaged(f"{field}: expected the digest that was stored, got other bytes")
-    return data
-
-
-def _kind(cell: Cell) -> str:
-    match cell:
-        case None:
-            return "null"
-        case TextCell():
-            return "text"
-        case bytes():
-            return "bytes"
-        case _:
-            return "a number"
-
-
-def _said(cell: Cell) -> str:
-    """Show a name out of a hostile file: printable ASCII, bounded."""
-    if not isinstance(cell, TextCell):
-        return _kind(cell)
-    return ascii(cell[:_SHOWN_BYTES].decode("utf-8", "replace"))

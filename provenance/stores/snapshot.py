@@ -17,15 +17,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from provenance.fs.database_copy import copied_files
-from provenance.fs.failures import BoundaryRefused, NotARegularFile
+from provenance.fs.failures import BoundaryRefused, NotARegularFile, SourceAbsent
 from provenance.fs.root import TrustedRoot
 from provenance.fs.sqlite import DatabaseDamaged, DatabaseOverLimit, ReadOnlyDatabase
 from provenance.fs.whole import FileTooLarge
 from provenance.limits import DEFAULT_LIMITS, Limits
-from provenance.stores.database import FILE_NAME, FOLDER_NAME
 from provenance.stores.failures import StoreDamaged, StoreUnsafe
 from provenance.stores.guarding import one_at_a_time
 from provenance.stores.layout import TABLES, check_layout
+from provenance.stores.own_files import FILE_NAME, FOLDER_NAME
 from provenance.stores.reading import StateReader
 from provenance.stores.values import StateVersionBytes
 
@@ -33,6 +33,9 @@ __all__ = ["has_store", "iter_state_versions", "open_snapshot"]
 
 # The copy lies in the temporary folder, which may be memory. A year of turns of 100 KB has less.
 _MAX_STORE_BYTES = 4 << 30
+# Of the attempts at a file that stands still. Another program's write takes milliseconds, and so
+# does a copy: a busy store is no damaged one.
+_ATTEMPTS_AT_A_BUSY_STORE = 20
 # What one question costs in steps of SQLite's machine, and what a byte of the file may cost.
 _BASE_STEPS, _STEPS_A_BYTE = 1_000_000, 8
 
@@ -58,7 +61,7 @@ def open_snapshot(home: TrustedRoot, *, limits: Limits = DEFAULT_LIMITS) -> Iter
                     directory,
                     FILE_NAME,
                     max_bytes=_MAX_STORE_BYTES,
-                    attempts=limits.read_attempts,
+                    attempts=limits.read_attempts * _ATTEMPTS_AT_A_BUSY_STORE,
                 )
             )
         with _sqlite_failures():
@@ -79,10 +82,13 @@ def has_store(home: TrustedRoot) -> bool:
     """Say whether anything has the name of a home's state store.
 
     Raises:
-        SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed: of the folder.
+        BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed: of the folder.
     """
-    with home.open_directory(FOLDER_NAME) as directory:
-        return directory.identity(FILE_NAME) is not None
+    try:
+        with home.open_directory(FOLDER_NAME) as directory:
+            return directory.identity(FILE_NAME) is not None
+    except SourceAbsent:
+        return False
 
 
 def iter_state_versions(

@@ -27,6 +27,7 @@ from types import TracebackType
 from provenance.clock import Clock, require_zoned, utc_now
 from provenance.durable.fields import shown
 from provenance.durable.values import DurableContextState
+from provenance.errors import CtxauditError
 from provenance.fs.failures import SourceAbsent
 from provenance.fs.root import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
@@ -43,7 +44,7 @@ from provenance.stores.guarding import one_at_a_time
 from provenance.stores.planning import PlannedVersion, Signature, plan_version, require_state_name
 from provenance.stores.reading import StateReader
 from provenance.stores.selections import make_trace, write_resolution, write_trace
-from provenance.stores.snapshot import open_snapshot
+from provenance.stores.snapshot import has_store, open_snapshot
 from provenance.stores.values import Selection, StateVersion, StoredState
 
 __all__ = ["DurableStateStore"]
@@ -273,8 +274,11 @@ class DurableStateStore:
         return f"{moment.isoformat(timespec='microseconds')}Z"
 
     def _is_there(self) -> bool:
-        with self._read() as reader:
-            return reader is not None
+        with one_at_a_time(), closing(self):
+            try:
+                return has_store(self._reading)
+            except CtxauditError:
+                return True  # something is: opening it says what
 
     @contextmanager
     def _written(self) -> Iterator[StateDatabase]:

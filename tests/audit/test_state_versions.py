@@ -13,7 +13,7 @@ from provenance import DurableContextState, DurableFact, DurableStateStore
 from provenance.audit import AuditRequest, run_audit
 from provenance.audit.state_versions import STATE_STORE
 from provenance.audit_report import AuditReport
-from provenance.stores.database import FILE_NAME
+from provenance.stores.own_files import FILE_NAME
 from provenance.transcripts import TranscriptWriter
 from tests.fixtures import no_handle_is_left
 from tests.stores.stores import T0, a_state, alter, file_of, filled

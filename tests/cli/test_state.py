@@ -371,7 +371,7 @@ _READS = (("log",), ("log", "run-1"), ("show", "run-1"), ("diff", "run-1"))
 @pytest.mark.parametrize(
     ("plant", "code"),
     [
-        (lambda home: shutil.rmtree(home), 2),
+        (shutil.rmtree, 2),
         (lambda home: shutil.rmtree(home / "states"), 12),
         (lambda home: file_of(home).unlink(), 12),
         (lambda home: alter(home, "PRAGMA user_version=3"), 11),

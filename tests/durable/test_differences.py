@@ -30,7 +30,7 @@ def _related(draw: st.DrawFn) -> tuple[DurableContextState, DurableContextState]
     moved = [
         replace(item, status=draw(st.sampled_from(("open", "blocked", "done")))) for item in items
     ]
-    evidence = draw(st.permutations(first.retrieval_evidence + ()))
+    evidence = draw(st.permutations(first.retrieval_evidence))
     return first, replace(second, facts=facts, pending_items=moved, retrieval_evidence=evidence)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from provenance import DurableStateStore, StoreDamaged, StoreTooNew, TrustedRoot
+from provenance import CtxauditError, DurableStateStore, StoreDamaged, StoreTooNew, TrustedRoot
 from provenance.stores import NoStateStore, StoreBusy, StoreUnsafe, layout
 from provenance.stores import database as module
 from provenance.stores.database import open_for_writing
@@ -183,9 +183,8 @@ def test_what_is_not_ours_alone_is_not_opened(
 def _refused_new(home: Path) -> None:
     before = _look(home)
     for replaces in (1, None):
-        with pytest.raises((StoreUnsafe, module.StoreReadOnly, NoStateStore, Exception)) as caught:
+        with pytest.raises(CtxauditError) as caught:
             DurableStateStore(home).put("run-1", a_state("new"), replaces=replaces, author="h")
-        assert type(caught.value).__module__.startswith("provenance.")
         assert "\n" not in str(caught.value)
     assert _look(home) == before
 

@@ -398,7 +398,8 @@ class _Model(RuleBasedStateMachine):
                 name, state, replaces=replaces, author="model", confirmed_by="user"
             )
         except StateConflict as error:
-            assert (error.expected, error.current) == (replaces, current)
+            said = error.expected, error.current
+            assert said == (replaces, current)
             assert replaces != current
         except ConflictKeyTaken:
             keys = [one.conflict_key for one in state.retrieval_evidence if one.conflict_key]
