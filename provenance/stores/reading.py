@@ -5,7 +5,7 @@ not; a state is given only if its bytes have the digest that stands beside them.
 by one version at a time (a history holds no states).
 
 Example:
-    >>> StateReader(lambda sql, values: iter(())).scan().versions
+    >>> StateReader(lambda sql, values: (row for row in ())).scan().versions
     {}
 """
 
@@ -132,7 +132,7 @@ class StateReader:
                 key,
             )
         ]
-        keys = self._all(
+        won = self._all(
             "SELECT item_id, conflict_key FROM main.conflict_keys"
             " WHERE name = ? AND version = ? AND kind = 'fact' ORDER BY item_id",
             key,
@@ -154,7 +154,7 @@ class StateReader:
             bytes=number_of(row[5], "bytes", least=0),
             changes=tuple(changes),
             conflict_keys={
-                text_of(one, "item_id"): text_of(won, "conflict_key") for one, won in keys
+                text_of(one, "item_id"): text_of(key, "conflict_key") for one, key in won
             },
         )
 
