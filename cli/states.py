@@ -137,8 +137,7 @@ def show_version(
         _write_json(selections_json(name, version, selections))
     elif is_json:
         # To a terminal goes what this program writes of it, in which nothing steers one.
-        is_terminal = sys.stdout is not None and sys.stdout.isatty()
-        write_bytes(kept.state.to_json().encode() if is_terminal else kept.document)
+        write_bytes(kept.state.to_json().encode() if _is_terminal() else kept.document)
     else:
         lines = [*state_lines(kept, current=current or kept.version)]
         if has_selections:
@@ -196,6 +195,10 @@ def _opened(ctx: click.Context, home: str) -> Iterator[StateReader]:
 
 def _said(ctx: click.Context, label: str, error: CtxauditError) -> str:
     return f"{ctx.command_path.partition(' ')[2]}: {label}: {error}"
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _write_json(document: object) -> None:

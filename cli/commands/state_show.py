@@ -28,7 +28,10 @@ __all__ = ["command"]
 )
 @click.argument("home", type=PathName())
 @click.argument("name")
-@option("--version", type=VersionNumber(), metavar="N", help="Which one; default: the current one.")
+# Without an environment variable: CTXAUDIT_VERSION is what people call the release they install.
+@click.option(
+    "--version", type=VersionNumber(), metavar="N", help="Which one; default: the current one."
+)
 @option(
     "--selections",
     is_flag=True,

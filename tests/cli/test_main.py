@@ -25,6 +25,7 @@ _COMMANDS = (
     "schema",
     "show",
     "spill",
+    "state",
     "transcript",
     "verify",
 )

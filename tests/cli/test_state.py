@@ -468,3 +468,47 @@ def test_help_without_a_command() -> None:
     assert done.exit_code == 2
     for name in ("log", "show", "diff", "put"):
         assert f"  {name} " in done.stderr
+
+
+def test_the_release_that_is_installed_is_no_version_of_a_state(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CTXAUDIT_VERSION", "0.1.0")
+    assert _run("show", home, "run-1").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM versions WHERE version = 2", "versions of a state are missing"),
+        ("UPDATE versions SET document = x'00' WHERE version = 3", "a state cannot be read"),
+        ("PRAGMA user_version=9", "a state cannot be read"),
+    ],
+)
+def test_verify_says_what_is_wrong_with_a_store(home: Path, statement: str, said: str) -> None:
+    alter(home, statement)
+    done = CliRunner().invoke(app, ["verify", str(home)])
+    assert done.exit_code == 14
+    assert said in done.output
+
+
+def test_a_terminal_gets_the_json_that_this_program_writes(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import hashlib
+    import sqlite3
+    from contextlib import closing
+
+    data = a_state("QQ").to_json().replace("QQ", "\x9b31m").encode()
+    with closing(sqlite3.connect(file_of(home), isolation_level=None)) as base:
+        base.execute(
+            "UPDATE versions SET document = ?, bytes = ?, sha256 = ? WHERE version = 3",
+            (data, len(data), hashlib.sha256(data).hexdigest()),
+        )
+    assert _run("show", home, "run-1", "--format", "json").stdout_bytes == data
+    monkeypatch.setattr("cli.states._is_terminal", lambda: True)
+    shown = _run("show", home, "run-1", "--format", "json").stdout_bytes
+    assert "\x9b".encode() not in shown
+    assert DurableContextState.from_json(shown.decode()) == DurableContextState.from_json(
+        data.decode()
+    )
