@@ -5,8 +5,8 @@ module is loaded when that command is used. Whatever happens, the last word is o
 error and a documented exit code, never a traceback (unless `CTXAUDIT_DEBUG` asks for one).
 
 Example:
-    >>> app.list_commands(click.Context(app))[:5]
-    ['cite', 'compact', 'explain', 'pin', 'render']
+    >>> app.list_commands(click.Context(app))[-3:]
+    ['state', 'transcript', 'verify']
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _COMMANDS = {
     "schema": (".commands.schema", "Print a JSON Schema."),
     "show": (".commands.show", "Print the evidence behind one pointer, if it verifies."),
     "spill": (".commands.spill", "Store a file or standard input, print its pointer."),
+    "state": (".commands.state", "Versions of durable states: log, show, diff, put."),
     "transcript": (".commands.transcript", "Check, append to and repair transcripts."),
     "verify": (".commands.verify", "Check that cited evidence exists, unaltered and readable."),
 }

@@ -29,6 +29,7 @@ _ALL_SOUND = "Every transcript that was checked is sound."
 _NOT_CORRUPT = {
     "evidence_too_weak": "some evidence proves less than --min-strength asks for",
     "state_unreadable": "a state cannot be read, so nobody knows what it rests on",
+    "state_history_broken": "versions of a state are missing from its store",
     "receipt_unreadable": "a receipt cannot be read, so nobody knows where texts went",
     "config_invalid": "a home's own ctxaudit.toml is not understood",
     "reference_corrupt": "what a record says exists elsewhere is not as it says",

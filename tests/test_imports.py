@@ -168,6 +168,17 @@ _MAY_LOAD = {
     "provenance.transcripts.containers.database": {"sqlite3"},
     "provenance.transcripts.containers.database_files": {"sqlite3"},
 }
+# Loaded only by commands on states, and by an audit that finds a state store.
+_STORES = (
+    "cells", "database", "failures", "guarding", "layout", "own_files", "planning", "reading",
+    "selections", "snapshot", "state_store", "values",
+)  # fmt: skip
+_MAY_LOAD |= {f"provenance.stores.{name}": {"sqlite3"} for name in _STORES}
+_MAY_LOAD |= {
+    f"cli.{name}": {"sqlite3"} for name in ("state_json", "state_storing", "state_views", "states")
+}
+_MAY_LOAD["provenance.stores"] = {"sqlite3"}
+_MAY_LOAD["provenance.fs.database_copy"] = {"sqlite3"}
 _TERMINAL = {"click", "rich"}
 _THIRD_PARTY = {"blake3", "click", "msgspec", "pydantic", "pydantic_core", "rich"}
 _PURE = {

@@ -17,7 +17,11 @@ __all__ = ["FINDING_PAGES"]
 FINDING_PAGES: dict[str, Page] = {
     "state_unreadable": (
         "A state file of the home cannot be read, so nobody knows what it rests on.",
-        "It is no JSON, breaks the schema, is a link, or may not be read.",
+        (
+            "It is no JSON, breaks the schema, is a link, or may not be read. In the state store "
+            "(`states/states.sqlite3`, with `NAME@VERSION` behind it): it is damaged, was altered, "
+            "or a newer ctxaudit wrote it."
+        ),
         "Read the message: it names the field. `ctxaudit schema state` prints the schema.",
     ),
     "receipt_unreadable": (

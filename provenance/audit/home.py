@@ -31,6 +31,7 @@ from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, WholeTranscript
 from provenance.audit.receipts import read_home_receipt, receipt_citations, unreadable_receipt
 from provenance.audit.request import AuditRequest
+from provenance.audit.state_versions import cite_state_versions
 from provenance.audit.states import citations_of, read_home_state, unreadable_state
 from provenance.audit_report import Citation
 from provenance.errors import CtxauditError, DataError
@@ -103,6 +104,7 @@ class HomeReader:
     def read_citing(self, home: TrustedRoot, part: AuditPart) -> None:
         """Read what the states and receipts of a home cite into its part."""
         self._read_citing(home, part, _STATES, self._state, unreadable_state)
+        cite_state_versions(home, part, notes=self._notes, check_all=self._request.check_all)
         self._read_citing(home, part, _RECEIPTS, self._receipt, unreadable_receipt)
 
     def _config(self, home: TrustedRoot) -> HomeConfig:

@@ -12,6 +12,14 @@ Example:
 from __future__ import annotations
 
 from provenance.durable.capture import capture_retrieval_evidence
+from provenance.durable.differences import (
+    ChangeKind,
+    ItemChange,
+    ItemKind,
+    StateDifference,
+    apply_difference,
+    diff_states,
+)
 from provenance.durable.failures import (
     DurableTypeError,
     DurableValueError,
@@ -19,6 +27,7 @@ from provenance.durable.failures import (
     RenderedContextError,
     SourceBindingError,
     StateDocumentError,
+    StateMismatchError,
     UnknownPendingItemError,
 )
 from provenance.durable.pending import transition_pending
@@ -33,19 +42,26 @@ from provenance.durable.values import (
 )
 
 __all__ = [
+    "ChangeKind",
     "DurableContextState",
     "DurableFact",
     "DurableTypeError",
     "DurableValueError",
     "ForbiddenTransitionError",
+    "ItemChange",
+    "ItemKind",
     "PendingItem",
     "RenderedContext",
     "RenderedContextError",
     "RetrievalEvidence",
     "SourceBindingError",
+    "StateDifference",
     "StateDocumentError",
+    "StateMismatchError",
     "UnknownPendingItemError",
+    "apply_difference",
     "capture_retrieval_evidence",
+    "diff_states",
     "durable_source_pointers",
     "parse_durable_context",
     "render_durable_context",

@@ -20,6 +20,7 @@ __all__ = [
     "RenderedContextError",
     "SourceBindingError",
     "StateDocumentError",
+    "StateMismatchError",
     "UnknownPendingItemError",
 ]
 
@@ -52,6 +53,12 @@ class ForbiddenTransitionError(CallerError, ValueError):
     """A pending item may not make this move, or not at this time."""
 
     code = "forbidden_transition"
+
+
+class StateMismatchError(CallerError, ValueError):
+    """A difference was to be applied to a state that is not the one it was made from."""
+
+    code = "state_mismatch"
 
 
 class UnknownPendingItemError(CallerError, KeyError):

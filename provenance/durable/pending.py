@@ -32,7 +32,7 @@ from provenance.durable.fields import collapse, optional_text, require_text, sho
 from provenance.durable.instants import instant_of, require_time
 from provenance.durable.values import PENDING_STATUSES, DurableContextState, PendingItem
 
-__all__ = ["transition_pending"]
+__all__ = ["require_confirmer", "require_move", "transition_pending"]
 
 _ALLOWED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"open": ("blocked", "done"), "blocked": ("open", "done"), "done": ()}
@@ -78,18 +78,11 @@ def transition_pending(
     target = require_text(to, "to")
     if target not in PENDING_STATUSES:
         raise DurableValueError("to: expected open, blocked or done, got another text")
-    if target not in _ALLOWED[item.status]:
-        raise ForbiddenTransitionError(
-            f"to: expected a move that {item.status} allows "
-            f"({' or '.join(_ALLOWED[item.status]) or 'none'}), got {target}"
-        )
+    _require_allowed(item, target)
     # 2. Who confirms, and that it is news.
-    _require_confirmer(confirmed_by)
+    require_confirmer(confirmed_by)
     time = require_time(confirmed_at, "confirmed_at")
-    if instant_of(time) <= instant_of(item.last_confirmed_at):
-        raise ForbiddenTransitionError(
-            f"confirmed_at: expected an instant later than {item.last_confirmed_at}, got {time}"
-        )
+    _require_later(item, time)
     # 3. What the new status needs in this call.
     pointer = optional_text(source_pointer, "source_pointer")
     if pointer is None and target != "open":
@@ -119,7 +112,33 @@ def _find_item(state: DurableContextState, item_id: str) -> tuple[int, PendingIt
     )
 
 
-def _require_confirmer(value: object) -> None:
+def require_move(before: PendingItem, after: PendingItem) -> None:
+    """Refuse a change of status that `transition_pending` would not have made.
+
+    Raises:
+        ForbiddenTransitionError: the move is not allowed, or not at that time.
+    """
+    _require_allowed(before, after.status)
+    _require_later(before, after.last_confirmed_at)
+
+
+def _require_allowed(item: PendingItem, target: str) -> None:
+    if target not in _ALLOWED[item.status]:
+        raise ForbiddenTransitionError(
+            f"to: expected a move that {item.status} allows "
+            f"({' or '.join(_ALLOWED[item.status]) or 'none'}), got {target}"
+        )
+
+
+def _require_later(item: PendingItem, time: str) -> None:
+    if instant_of(time) <= instant_of(item.last_confirmed_at):
+        raise ForbiddenTransitionError(
+            f"confirmed_at: expected an instant later than {item.last_confirmed_at}, got {time}"
+        )
+
+
+def require_confirmer(value: object) -> None:
+    """Refuse whoever cannot confirm: nobody, the model and its summary."""
     category = require_text(value, "confirmed_by").partition(":")[0]
     if not _NO_CONFIRMER.isdisjoint(_words(category.casefold())):
         raise ForbiddenTransitionError(

@@ -46,7 +46,7 @@ _STEPS_AT_A_TIME = 1000
 # A schema row is a cell too: below this no schema could be read.
 _SHORTEST_LONGEST_CELL = 1 << 20
 _SCHEMA = ("sqlite_master", "sqlite_schema")
-_PRAGMAS = ("encoding", "table_xinfo")
+_PRAGMAS = ("application_id", "encoding", "table_xinfo", "user_version")
 _SETTINGS = (
     "PRAGMA trusted_schema=OFF",
     "PRAGMA query_only=ON",
@@ -142,7 +142,7 @@ class ReadOnlyDatabase:
             raise
 
     def rows(
-        self, sql: str, parameters: Sequence[Cell] = ()
+        self, sql: str, parameters: Sequence[Cell | str] = ()
     ) -> Generator[tuple[Cell, ...], None, None]:
         """Give the rows of a query of ours, one at a time.
 

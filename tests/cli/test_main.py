@@ -26,6 +26,7 @@ _COMMANDS = (
     "schema",
     "show",
     "spill",
+    "state",
     "transcript",
     "verify",
 )

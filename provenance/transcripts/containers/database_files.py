@@ -1,9 +1,7 @@
-r"""The files of an SQLite database, copied together to a place where SQLite may open them.
+r"""The files of an SQLite database that may hold transcripts, copied together.
 
-Guarantees: the database, its write-ahead log and its rollback journal are opened from one directory
-handle by names that are looked up again after they were copied: what is given is what all of them
-were at one time. A journal that would make SQLite remove some other file is refused, and so is a
-file that SQLite would read in part, or whose text it would convert.
+Guarantees: those of `provenance.fs.database_copy`, within a bound of this kind of source; what was
+identified as a database is what is copied.
 
 Example:
     >>> is_database(b"SQLite format 3\0" + bytes(84)), is_database(b"")
@@ -12,35 +10,17 @@ Example:
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from provenance.fs.directory import UnsafeComponent
-from provenance.fs.failures import ReadFailed, SourceAbsent
-from provenance.fs.private_copy import PrivateCopy, private_copy
-from provenance.fs.reading import OpenFile
-from provenance.fs.sqlite import DatabaseDamaged
-from provenance.fs.whole import SourceChanged
+from provenance.fs.database_copy import copied_files, is_database
+from provenance.fs.private_copy import PrivateCopy
 from provenance.transcripts.sources import Source
 
 __all__ = ["MAX_DATABASE_BYTES", "copied_database", "is_database"]
 
 # The copy lies in the temporary folder, which may be memory.
 MAX_DATABASE_BYTES = 4 << 30
-
-_ENDINGS = ("", "-wal", "-journal")
-_MAGIC = b"SQLite format 3\0"
-_HEADER_BYTES = 100
-_UTF8 = 1
-# The last eight bytes of a journal that names another file, which SQLite would then delete.
-_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-
-
-def is_database(head: bytes) -> bool:
-    """Say whether a file that begins with these bytes is an SQLite file."""
-    return head.startswith(_MAGIC) and len(head) >= _HEADER_BYTES
 
 
 @contextmanager
@@ -50,82 +30,14 @@ def copied_database(source: Source) -> Iterator[tuple[PrivateCopy, bool]]:
     Gives the copy, in which it is called `database`, and whether there is a rollback journal.
 
     Raises:
-        DatabaseDamaged: see above.
-        FileTooLarge: they have more than `MAX_DATABASE_BYTES`.
-        WriteFailed: there is no room for a copy.
-        SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed: of the files, or
-            of what changed at each attempt.
+        DatabaseDamaged, FileTooLarge, WriteFailed, SourceAbsent, BoundaryRefused, AccessRefused,
+        NotARegularFile, ReadFailed: as `copied_files`.
     """
-    for _ in range(source.limits.read_attempts):
-        with ExitStack() as opened:
-            files = {
-                ending: opened.enter_context(file)
-                for ending in _ENDINGS
-                if (file := _open_beside(source, ending)) is not None
-            }
-            given = source.file
-            if given is not None and _identity(files[""]) != _identity(given):
-                break  # what was identified is what is read
-            copying = private_copy(
-                {f"database{ending}": file for ending, file in files.items()},
-                max_bytes=MAX_DATABASE_BYTES,
-                attempts=1,
-                # A log that was removed, or made anew, belongs to another time.
-                is_still_named=partial(_are_named, source, files),
-            )
-            try:
-                copy = opened.enter_context(copying)
-            except SourceChanged:
-                continue
-            yield copy, _check_copies(copy)
-            return
-    raise ReadFailed("database: expected no change while it was copied, got one", errno.EAGAIN)
-
-
-def _open_beside(source: Source, ending: str) -> OpenFile | None:
-    try:
-        return source.directory.open_file(source.name + ending)
-    except (SourceAbsent, UnsafeComponent):
-        if not ending:
-            raise
-        return None  # there is none, or no file can have so long a name
-
-
-def _are_named(source: Source, files: Mapping[str, OpenFile]) -> bool:
-    for ending in _ENDINGS:
-        file = files.get(ending)
-        try:
-            there = source.directory.identity(source.name + ending)
-        except UnsafeComponent:
-            there = None
-        if there != (None if file is None else _identity(file)):
-            return False
-    return True
-
-
-def _check_copies(copy: PrivateCopy) -> bool:
-    """Refuse what SQLite must not be given; say whether there is a rollback journal.
-
-    The copies are what is looked at: they are what SQLite opens, and nobody changes them.
-    """
-    size, journal_size = copy.sizes["database"], copy.sizes.get("database-journal", 0)
-    # 1. A header, in the one encoding whose stored bytes are those that we give.
-    header = copy.read_at("database", 0, _HEADER_BYTES)
-    if not is_database(header):
-        raise DatabaseDamaged("database: expected an SQLite header, got other bytes")
-    if int.from_bytes(header[56:60]) not in (0, _UTF8):
-        raise DatabaseDamaged("database: expected text in UTF-8, got another encoding")
-    # 2. A journal that names another file: when it is rolled back, SQLite removes that file.
-    if journal_size:
-        if copy.read_at("database-journal", max(journal_size - 8, 0), 8) == _JOURNAL_MAGIC:
-            raise DatabaseDamaged("journal: expected one of this file alone, got a shared one")
-        return True
-    # 3. Whole pages: a cut inside one would read as rows of zeros.
-    page = int.from_bytes(header[16:18])
-    if size % (page if page > 1 else 1 << 16):
-        raise DatabaseDamaged("database: expected whole pages, got a part of one")
-    return False
-
-
-def _identity(file: OpenFile) -> tuple[int, int]:
-    return file.facts.device, file.facts.inode
+    with copied_files(
+        source.directory,
+        source.name,
+        max_bytes=MAX_DATABASE_BYTES,
+        attempts=source.limits.read_attempts,
+        expected=source.file,
+    ) as copied:
+        yield copied

@@ -1,0 +1,93 @@
+"""The state store of a home: what its current versions cite, and whether its histories are whole.
+
+Guarantees: the database is copied through the home's root and only the copy is opened. A version
+that cannot be read is a finding and the others are read; a store that cannot be read at all is one
+finding. Earlier versions are cited where the operator asks for all. SQLite is loaded where there is
+a store, and not before.
+
+Example:
+    >>> from provenance.audit.notes import Notes
+    >>> part = AuditPart()
+    >>> cite_state_versions(TrustedRoot("/nowhere"), part, notes=Notes(), check_all=False)
+    >>> part.citations
+    {}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from provenance.audit.notes import Notes
+from provenance.audit.part import AuditPart
+from provenance.audit.states import citations_of, unreadable_state
+from provenance.errors import CtxauditError
+from provenance.findings import Finding, Severity
+from provenance.fs import SourceAbsent, TrustedRoot
+
+if TYPE_CHECKING:
+    from provenance.stores import StateReader
+
+__all__ = ["STATE_STORE", "cite_state_versions"]
+
+_FOLDER = "states"
+STATE_STORE = "states.sqlite3"
+
+
+def cite_state_versions(
+    home: TrustedRoot, part: AuditPart, *, notes: Notes, check_all: bool
+) -> None:
+    """Read the versions in the store of a home into its part.
+
+    Args:
+        home: the home's root.
+        part: takes the citations; its limits bound the states.
+        notes: takes the findings.
+        check_all: also earlier versions, and the traces of selections.
+    """
+    target = f"{part.prefix}{_FOLDER}/{STATE_STORE}"
+    try:
+        with home.open_directory(_FOLDER) as folder:
+            if folder.identity(STATE_STORE) is None:
+                return
+    except CtxauditError:
+        return  # whoever reads the state files says so
+    from provenance.stores import open_snapshot  # noqa: PLC0415 - loads SQLite
+
+    try:
+        with open_snapshot(home, limits=part.limits) as reader:
+            _cite(reader, part, target, notes=notes, check_all=check_all)
+    except SourceAbsent:
+        return  # it went meanwhile
+    except CtxauditError as error:
+        notes.add(unreadable_state(target, error))
+
+
+def _cite(
+    reader: StateReader, part: AuditPart, target: str, *, notes: Notes, check_all: bool
+) -> None:
+    from provenance.stores import first_gap  # noqa: PLC0415 - as above
+
+    found = reader.scan()
+    for fault in found.faults:
+        notes.add(Finding("state_unreadable", Severity.ERROR, target, message=fault))
+    for name, numbers in found.versions.items():
+        if (gap := first_gap(numbers)) is not None:
+            notes.add(
+                Finding(
+                    "state_history_broken",
+                    Severity.ERROR,
+                    f"{target}:{name}",
+                    message=f"versions: expected version {gap}, got none",
+                )
+            )
+        for number in numbers if check_all else numbers[-1:]:
+            place = f"{target}:{name}@{number}"
+            try:
+                state = reader.get(name, number).state
+            except CtxauditError as error:
+                notes.add(unreadable_state(place, error))
+                continue
+            for pointer, citation in citations_of(state, place):
+                part.cite(pointer, citation)
+    if check_all:
+        reader.selections()

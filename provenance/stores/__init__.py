@@ -1,0 +1,66 @@
+"""Stores of a state home that are databases: the versions of its durable states.
+
+Guarantees: importing it opens nothing.
+
+Example:
+    >>> DurableStateStore("/nowhere").names()
+    ()
+"""
+
+from __future__ import annotations
+
+from provenance.stores.failures import (
+    ConflictKeyTaken,
+    NoStateStore,
+    SelectionAbsent,
+    StateAbsent,
+    StateConflict,
+    StoreArgumentError,
+    StoreBusy,
+    StoreDamaged,
+    StoreReadOnly,
+    StoreTooNew,
+    StoreUnsafe,
+    StoreWriteFailed,
+)
+from provenance.stores.reading import StateReader, VersionList, first_gap
+from provenance.stores.snapshot import has_store, iter_state_versions, open_snapshot
+from provenance.stores.state_store import DurableStateStore
+from provenance.stores.values import (
+    LinkedResolution,
+    Selection,
+    SelectionCandidate,
+    StateChange,
+    StateVersion,
+    StateVersionBytes,
+    StoredState,
+)
+
+__all__ = [
+    "ConflictKeyTaken",
+    "DurableStateStore",
+    "LinkedResolution",
+    "NoStateStore",
+    "Selection",
+    "SelectionAbsent",
+    "SelectionCandidate",
+    "StateAbsent",
+    "StateChange",
+    "StateConflict",
+    "StateReader",
+    "StateVersion",
+    "StateVersionBytes",
+    "StoreArgumentError",
+    "StoreBusy",
+    "StoreDamaged",
+    "StoreReadOnly",
+    "StoreTooNew",
+    "StoreUnsafe",
+    "StoreWriteFailed",
+    "StoredState",
+    "VersionList",
+    "first_gap",
+    "has_store",
+    "iter_state_versions",
+    "open_snapshot",
+]
