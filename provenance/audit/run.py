@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from provenance.audit.following import audited_source
 from provenance.audit.listener import Listener
 from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
@@ -32,6 +33,7 @@ from provenance.audit_report import (
     AuditReport,
     pointer_order,
 )
+from provenance.consequences import ConsequenceGraph
 from provenance.findings import Finding, Location, Severity
 from provenance.resolution import STRENGTH_ORDER, SourceResolutionStatus, Strength
 from provenance.transcripts.formats import rejected_formats
@@ -95,7 +97,7 @@ class _Run:
             try:
                 self._listener.on_plan(total + transcripts)
                 for part in plan.parts:
-                    self._verify(part)
+                    self._verify(part, plan.graph)
                     self._trees.check(part)
                 self._listener.on_verified()
             except KeyboardInterrupt:
@@ -124,7 +126,7 @@ class _Run:
             is_interrupted=is_interrupted,
         )
 
-    def _verify(self, part: AuditPart) -> None:
+    def _verify(self, part: AuditPart, graph: ConsequenceGraph) -> None:
         if not part.citations:
             return
         jobs = self._request.jobs
@@ -137,7 +139,7 @@ class _Run:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
                 found = [
-                    AuditedSource(resolution, tuple(part.citations[resolution.pointer]))
+                    audited_source(resolution, part.citations[resolution.pointer], graph)
                     for resolution in verifier.verify(batch, jobs=jobs)
                 ]
                 pace.took(self._stopwatch() - before)

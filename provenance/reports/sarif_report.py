@@ -4,8 +4,8 @@ Guarantees: valid against the published schema, ASCII, one result a line, the sa
 report. Each result has a place with a relative URI, however the audited files are named: a name
 that could lead out of what was audited (absolute, `..`) becomes the place of the whole. Messages
 are plain: one line, no hidden characters, no links, no placeholders. Fingerprints hold no line
-number where a record has an id or a place of its own. No text of the evidence, no claim and no
-path of the machine.
+number where a record has an id or a place of its own. What a waiver covers is suppressed and stays.
+No text of the evidence, no claim and no path of the machine.
 
 Not guaranteed: that a service takes a report of any size; GitHub refuses more than 25,000 results.
 
@@ -22,19 +22,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from provenance.audit_report import AuditedSource, AuditReport
+from provenance.consequences import Consequence
 from provenance.findings import Finding, Severity
+from provenance.reports._consequence_words import plain_line
 from provenance.reports._encoding import to_json
 from provenance.reports._sarif_text import cut, message_text, one_line, uri_path
+from provenance.reports._sources import Describe, is_reported, state_of, target_of
 from provenance.resolution import SourceResolutionStatus
+from provenance.waivers import Waiver
 
-__all__ = ["Describe", "write_sarif"]
-
-# Gives what a code means, how it arises and what to do about it; None for a code without a page.
-Describe = Callable[[str], tuple[str, str, str] | None]
+__all__ = ["write_sarif"]
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -43,6 +44,8 @@ _BASE = "TARGETROOT"
 _FINGERPRINT = "ctxaudit/v1"
 # GitHub refuses a file with more for one result; `places` says how many there are.
 _MOST_LOCATIONS = 1_000
+# What rests on a source at second hand: readers show them one by one.
+_MOST_RELATED = 100
 # The longest well-formed pointer has 475; no other leaves no room for what is wrong with it.
 _POINTER_CHARACTERS = 500
 # Readers keep a line number in 32 bits.
@@ -73,6 +76,8 @@ class _Result(NamedTuple):
         locations: at least one.
         alike: what the fingerprint is taken of.
         properties: what SARIF has no field for.
+        related: what rests on it without citing it.
+        waiver: who answers for it.
     """
 
     rule: str
@@ -81,6 +86,8 @@ class _Result(NamedTuple):
     locations: list[dict[str, object]]
     alike: list[object]
     properties: dict[str, object]
+    related: list[dict[str, object]]
+    waiver: Waiver | None
 
 
 def write_sarif(
@@ -115,7 +122,7 @@ def write_sarif(
     for result in writer.results():
         digest = hashlib.sha256(to_json(result.alike).encode("ascii")).hexdigest()
         seen[digest] += 1
-        entry = {
+        entry: dict[str, object] = {
             "ruleId": result.rule,
             "ruleIndex": numbers[result.rule],
             "level": result.level,
@@ -124,6 +131,10 @@ def write_sarif(
             "partialFingerprints": {_FINGERPRINT: f"{digest}:{seen[digest]}"},
             "properties": result.properties,
         }
+        if result.related:
+            entry["relatedLocations"] = result.related
+        if result.waiver is not None:
+            entry["suppressions"] = [_suppression(result.waiver)]
         yield separator + to_json(entry)
         separator = ",\n      "
     yield ("]" if not seen else "\n    ]") + "\n  }]\n}\n"
@@ -143,7 +154,7 @@ class _Writer:
         """Give the rules that the results name, by id, in their order."""
         levels: dict[str, str] = {}
         for source in self._report.sources:
-            if _is_reported(source):
+            if is_reported(source):
                 _raise(levels, _source_rule(source), _source_level(source))
         for finding in self._report.findings:
             _raise(levels, _finding_rule(finding), _SEVERITY_LEVELS[finding.severity])
@@ -151,7 +162,7 @@ class _Writer:
 
     def results(self) -> Iterator[_Result]:
         """Give the results: sources that are not available, then findings."""
-        yield from map(self._of_source, filter(_is_reported, self._report.sources))
+        yield from map(self._of_source, filter(is_reported, self._report.sources))
         yield from map(self._of_finding, self._report.findings)
 
     def _rule(self, rule: str, level: str) -> dict[str, object]:
@@ -170,7 +181,7 @@ class _Writer:
     def _of_source(self, source: AuditedSource) -> _Result:
         answer = source.resolution
         rule = _source_rule(source)
-        state = str(answer.status) if answer.conclusive else "inconclusive"
+        state = state_of(source)
         page = self._describe(rule)
         pointer = cut(answer.pointer, _POINTER_CHARACTERS)
         parts = [f"{pointer}: {state}.", page[0] if page else f"({rule})"]
@@ -196,8 +207,24 @@ class _Writer:
                 "conclusive": answer.conclusive,
                 "source_type": None if answer.source_type is None else str(answer.source_type),
                 "places": places,
+                "consequences": [_consequence(one) for one in source.consequences],
+                "consequences_left_out": source.consequences_left_out,
             },
+            self._related(source),
+            source.waiver,
         )
+
+    def _related(self, source: AuditedSource) -> list[dict[str, object]]:
+        """Give the places that rest on a source at second hand; the others are its locations."""
+        found: list[dict[str, object]] = []
+        for one in source.consequences:
+            if one.steps == 1 or len(found) == _MOST_RELATED:
+                continue
+            logical = [] if one.item is None else _logical(one.item, "item")
+            said = message_text(f"Rests on it: {plain_line(one, claim_characters=0)}.")
+            place = self._location(one.file, None, logical)
+            found.append({"id": len(found) + 1, "message": {"text": said}, **place})
+        return found
 
     def _of_finding(self, finding: Finding) -> _Result:
         place = finding.location
@@ -227,6 +254,8 @@ class _Writer:
             [self._location(finding.target, place.line, logical)],
             ["finding", rule, finding.target, *alike],
             {"target": finding.target, "severity": str(finding.severity), **place.to_dict()},
+            [],
+            finding.waiver,
         )
 
     def _location(
@@ -248,15 +277,18 @@ class _Writer:
     def _target_of(self, file: str) -> str:
         """Give the target that a file belongs to: two of them may cite one pointer."""
         targets = self._report.targets
-        if len(targets) < 2:
-            return ""
-        held = (name for name in targets if file == name or file.startswith(name + "/"))
-        return max(held, key=len, default="")
+        return "" if len(targets) < 2 else target_of(file, targets)
 
 
-def _is_reported(source: AuditedSource) -> bool:
-    answer = source.resolution
-    return answer.status is not SourceResolutionStatus.AVAILABLE or not answer.conclusive
+def _consequence(one: Consequence) -> dict[str, object]:
+    """Give a consequence without what is claimed: the report goes to a service."""
+    return {key: value for key, value in one.to_dict().items() if key != "text"}
+
+
+def _suppression(waiver: Waiver) -> dict[str, object]:
+    until = waiver.expires.isoformat()
+    said = one_line(f"{waiver.reason} (waived by {waiver.owner} until {until})")
+    return {"kind": "external", "status": "accepted", "justification": said}
 
 
 def _source_rule(source: AuditedSource) -> str:

@@ -31,7 +31,7 @@ from provenance.resolution import (
 )
 
 _DATA = Path(__file__).parent.parent / "data" / "sarif"
-_SCHEMA = json.loads((_DATA / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
+_SCHEMA = json.loads((_DATA / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
 _VALIDATOR = jsonschema.Draft4Validator(_SCHEMA, format_checker=jsonschema.FormatChecker())
 _TIME = "2026-01-01T00:00:00.000Z"
 # A relative path of RFC 3986 (`path-noscheme`); the schema's own `format` needs another package.
