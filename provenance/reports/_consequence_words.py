@@ -17,7 +17,7 @@ from typing import NamedTuple
 from provenance.audit_report import AuditedSource
 from provenance.consequences import Consequence
 
-__all__ = ["Told", "claims_of", "how_many", "plain_line", "tell"]
+__all__ = ["Told", "claims_of", "further", "how_many", "plain_line", "tell"]
 
 _WORDS = {
     "fact": "fact",
@@ -63,12 +63,18 @@ def plain_line(one: Consequence, *, claim_characters: int) -> str:
     return f"{told.what}{item} in {told.file}{steps}" + (f": {claim}{more}" if claim else "")
 
 
-def how_many(source: AuditedSource, listed: int = 0) -> str:
+def how_many(source: AuditedSource) -> str:
+    """Say how many consequences a source has."""
+    number = len(source.consequences) + source.consequences_left_out
+    return f"{number:,} or more" if source.consequences_left_out else f"{number:,}"
+
+
+def further(source: AuditedSource, listed: int) -> str:
     """Say how many consequences there are beside those that are listed; empty where none are."""
-    more = len(source.consequences) - listed + source.consequences_left_out
-    if more <= 0:
+    number = len(source.consequences) - listed + source.consequences_left_out
+    if number <= 0:
         return ""
-    return f"{more:,} or more" if source.consequences_left_out else f"{more:,}"
+    return f"{number:,} more" + (", at least" if source.consequences_left_out else "")
 
 
 def claims_of(source: AuditedSource, most: int) -> tuple[Consequence, ...]:

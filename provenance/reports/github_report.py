@@ -21,9 +21,9 @@ from collections.abc import Iterator
 
 from provenance.audit_report import AuditedSource, AuditReport
 from provenance.findings import Finding, Severity
-from provenance.reports._consequence_words import claims_of, how_many, plain_line
+from provenance.reports._consequence_words import claims_of, further, plain_line
 from provenance.reports._github_text import command
-from provenance.reports._sarif_text import cut, uri_path
+from provenance.reports._sarif_text import cut, one_line, uri_path
 from provenance.reports._sources import (
     WORST_FIRST,
     Describe,
@@ -86,8 +86,8 @@ class _Writer:
         shown = claims_of(source, _LISTED_CLAIMS)
         if shown:
             lines = [plain_line(one, claim_characters=0) for one in shown]
-            more = how_many(source, len(shown))
-            lines += [f"{more} more"] if more else []
+            more = further(source, len(shown))
+            lines += [more] if more else []
             parts.append(f"Rests on it: {'; '.join(lines)}.")
         file, line = "", None
         if source.cited_by:
@@ -98,16 +98,19 @@ class _Writer:
         return command(level, message, **self._place(file, line), title=f"{state}: {code}")
 
     def finding(self, finding: Finding, level: str) -> str:
-        message = finding.message or meaning_of(finding.code, self._describe) or finding.code
+        message = one_line(finding.message) or meaning_of(finding.code, self._describe)
+        message = message or one_line(finding.code) or "finding"
         place = self._place(finding.target, finding.location.line)
         if not place.get("file") and finding.target:
             message = f"{finding.target}: {message}"
         return command(level, message, **place, title=finding.code or "finding")
 
     def _place(self, name: str, line: int | None) -> dict[str, str]:
-        if name in _NO_FILES or uri_path(name) is None:
+        file = self._before + name
+        # A name that had to be altered to stand here would lead elsewhere.
+        if name in _NO_FILES or uri_path(name) is None or one_line(file) != file:
             return {}
-        place = {"file": self._before + name}
+        place = {"file": file}
         if line is not None and 1 <= line <= _LAST_LINE:
             place["line"] = str(line)
         return place

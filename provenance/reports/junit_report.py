@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from provenance.audit_report import AuditedSource, AuditReport
 from provenance.findings import Finding, Severity
-from provenance.reports._consequence_words import claims_of, how_many, plain_line
+from provenance.reports._consequence_words import claims_of, further, plain_line
 from provenance.reports._sarif_text import cut
 from provenance.reports._sources import Describe, is_reported, meaning_of, state_of, target_of
 from provenance.reports._xml_text import xml_lines, xml_text
@@ -164,8 +164,8 @@ class _Writer:
                 # One of those that are listed decides; where none is, one of these may be an error.
                 outcome = "" if listed[code] else self._weigh(code, Severity.ERROR)
                 name = f"{code}: more than are listed"
-                found = f"{more:,} more than are listed"
-                yield _Case("ctxaudit.finding", name, outcome, code, found, (found,))
+                said = f"{more:,} more than are listed"
+                yield _Case("ctxaudit.finding", name, outcome, code, said, (said,))
 
     def _of_source(self, source: AuditedSource) -> _Case:
         answer = source.resolution
@@ -180,8 +180,8 @@ class _Writer:
         lines += [
             f"rests on it: {plain_line(one, claim_characters=_CLAIM_CHARACTERS)}" for one in shown
         ]
-        if more := how_many(source, len(shown)):
-            lines.append(f"rests on it: {more} more")
+        if more := further(source, len(shown)):
+            lines.append(f"rests on it: {more}")
         outcome = "error" if state == "inconclusive" else "failure"
         return _waived(
             _Case("ctxaudit.source", pointer, outcome, code, message, tuple(lines)), source.waiver

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from provenance.audit_report import AuditedSource, AuditReport
 from provenance.consequences import Consequence
 from provenance.findings import Finding, Severity
-from provenance.reports._consequence_words import claims_of, how_many, tell
+from provenance.reports._consequence_words import claims_of, further, how_many, tell
 from provenance.reports._markdown_text import code_span, plain
 from provenance.reports._sources import (
     WORST_FIRST,
@@ -175,9 +175,9 @@ class _Writer:
         lines = [head + said, *_waiver(source.waiver)]
         shown = claims_of(source, _LISTED_CLAIMS)
         if shown:
-            more = how_many(source, len(shown))
+            more = further(source, len(shown))
             told = [f"  - {self._consequence(one, source)}" for one in shown]
-            told += [f"  - {more} more"] if more else []
+            told += [f"  - {more}"] if more else []
             if len(told) <= _OPEN_CLAIMS:
                 lines += ["  Rests on it:", *told]
             else:
