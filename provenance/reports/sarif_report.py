@@ -133,8 +133,9 @@ def write_sarif(
         }
         if result.related:
             entry["relatedLocations"] = result.related
-        if result.waiver is not None:
-            entry["suppressions"] = [_suppression(result.waiver)]
+        if writer.has_waivers:
+            waiver = result.waiver
+            entry["suppressions"] = [] if waiver is None else [_suppression(waiver)]
         yield separator + to_json(entry)
         separator = ",\n      "
     yield ("]" if not seen else "\n    ]") + "\n  }]\n}\n"
@@ -149,6 +150,9 @@ class _Writer:
         encoded = uri_path(folder)
         self._whole = "./" if encoded is None else encoded + "/"
         self._before = "" if encoded is None else encoded + "/"
+        # Where one result has them, all must, be it none (SARIF 2.1.0, 3.27.23).
+        everything = (*filter(is_reported, report.sources), *report.findings)
+        self.has_waivers = any(one.waiver is not None for one in everything)
 
     def rules(self) -> dict[str, dict[str, object]]:
         """Give the rules that the results name, by id, in their order."""

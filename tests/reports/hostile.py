@@ -151,7 +151,7 @@ def hostile_report() -> AuditReport:
     findings = (
         Finding("torn_line", Severity.ERROR, "home/a.jsonl", Location(4, None, 5), "line: torn"),
         Finding(
-            "x`y|z",
+            "outside_code",
             Severity.ERROR,
             "home/<img>\n.jsonl",
             Location(native_id="@id `1`"),
@@ -186,9 +186,9 @@ def hostile_report() -> AuditReport:
         finding_counts={
             "hard_link": 1,
             "interrupted_call": 1,
+            "outside_code": 1,
             "torn_line": 3,
             "waived_code": 1,
-            "x`y|z": 1,
         },
         waived_counts={"waived_code": 1},
         transcripts=transcripts,

@@ -118,7 +118,7 @@ def test_the_worst_first_and_the_numbers_last() -> None:
         "denied: policy_denied",
         "missing: artifact_missing",
         "torn_line",
-        "x`y|z",
+        "outside_code",
         "inconclusive: source_read_failed",
         "interrupted_call",
         "ctxaudit",
