@@ -26,10 +26,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from provenance.audit_report import AuditedSource, AuditReport
-from provenance.consequences import Consequence
 from provenance.findings import Finding, Severity
 from provenance.reports._consequence_words import plain_line
 from provenance.reports._encoding import to_json
+from provenance.reports._sarif_parts import consequence, invocation, logical_place, suppression
 from provenance.reports._sarif_text import cut, message_text, one_line, uri_path
 from provenance.reports._sources import Describe, is_reported, state_of, target_of
 from provenance.resolution import SourceResolutionStatus
@@ -53,9 +53,6 @@ _LAST_LINE = 2**31 - 1
 # What findings name in place of a file: standard input and an option.
 _NO_FILES = frozenset({"-", "--pointer"})
 
-_is_time = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z"
-).fullmatch
 _cited_line = re.compile(r"line ([1-9][0-9]{0,9})").fullmatch
 
 _SEVERITY_LEVELS = {
@@ -108,7 +105,7 @@ def write_sarif(
     base = {"description": {"text": "The folder that the targets were named from."}}
     head: dict[str, object] = {
         "tool": {"driver": driver},
-        "invocations": [_invocation(report)],
+        "invocations": [invocation(report)],
         "originalUriBaseIds": {_BASE: base},
         "columnKind": "utf16CodeUnits",
     }
@@ -135,7 +132,7 @@ def write_sarif(
             entry["relatedLocations"] = result.related
         if writer.has_waivers:
             waiver = result.waiver
-            entry["suppressions"] = [] if waiver is None else [_suppression(waiver)]
+            entry["suppressions"] = [] if waiver is None else [suppression(waiver)]
         yield separator + to_json(entry)
         separator = ",\n      "
     yield ("]" if not seen else "\n    ]") + "\n  }]\n}\n"
@@ -151,8 +148,9 @@ class _Writer:
         self._whole = "./" if encoded is None else encoded + "/"
         self._before = "" if encoded is None else encoded + "/"
         # Where one result has them, all must, be it none (SARIF 2.1.0, 3.27.23).
-        everything = (*filter(is_reported, report.sources), *report.findings)
-        self.has_waivers = any(one.waiver is not None for one in everything)
+        self.has_waivers = any(
+            one.waiver is not None for one in filter(is_reported, report.sources)
+        ) or any(one.waiver is not None for one in report.findings)
 
     def rules(self) -> dict[str, dict[str, object]]:
         """Give the rules that the results name, by id, in their order."""
@@ -196,7 +194,7 @@ class _Writer:
         for citation in source.cited_by[:_MOST_LOCATIONS]:
             match = _cited_line(citation.item or "")
             line = int(match[1]) if match and citation.file not in _NO_FILES else None
-            logical = [] if line or citation.item is None else _logical(citation.item, "item")
+            logical = [] if line or citation.item is None else logical_place(citation.item, "item")
             locations.append(self._location(citation.file, line, logical))
         file = source.cited_by[0].file if source.cited_by else ""
         return _Result(
@@ -211,7 +209,7 @@ class _Writer:
                 "conclusive": answer.conclusive,
                 "source_type": None if answer.source_type is None else str(answer.source_type),
                 "places": places,
-                "consequences": [_consequence(one) for one in source.consequences],
+                "consequences": [consequence(one) for one in source.consequences],
                 "consequences_left_out": source.consequences_left_out,
             },
             self._related(source),
@@ -224,7 +222,7 @@ class _Writer:
         for one in source.consequences:
             if one.steps == 1 or len(found) == _MOST_RELATED:
                 continue
-            logical = [] if one.item is None else _logical(one.item, "item")
+            logical = [] if one.item is None else logical_place(one.item, "item")
             said = message_text(f"Rests on it: {plain_line(one, claim_characters=0)}.")
             place = self._location(one.file, None, logical)
             found.append({"id": len(found) + 1, "message": {"text": said}, **place})
@@ -245,9 +243,9 @@ class _Writer:
             alike += ["part", finding.part]
         logical: list[dict[str, object]] = []
         if place.native_id is not None:
-            logical = _logical(place.native_id, "record")
+            logical = logical_place(place.native_id, "record")
         elif place.ordinal is not None:
-            logical = _logical(str(place.ordinal), "record")
+            logical = logical_place(str(place.ordinal), "record")
         page = self._describe(rule)
         return _Result(
             rule,
@@ -272,7 +270,7 @@ class _Writer:
         if encoded is not None and line is not None and 1 <= line <= _LAST_LINE:
             physical["region"] = {"startLine": line}
         if encoded is None and name != ".":
-            logical = logical + _logical(name, "target")
+            logical = logical + logical_place(name, "target")
         location: dict[str, object] = {"physicalLocation": physical}
         if logical:
             location["logicalLocations"] = logical
@@ -282,17 +280,6 @@ class _Writer:
         """Give the target that a file belongs to: two of them may cite one pointer."""
         targets = self._report.targets
         return "" if len(targets) < 2 else target_of(file, targets)
-
-
-def _consequence(one: Consequence) -> dict[str, object]:
-    """Give a consequence without what is claimed: the report goes to a service."""
-    return {key: value for key, value in one.to_dict().items() if key != "text"}
-
-
-def _suppression(waiver: Waiver) -> dict[str, object]:
-    until = waiver.expires.isoformat()
-    said = one_line(f"{waiver.reason} (waived by {waiver.owner} until {until})")
-    return {"kind": "external", "status": "accepted", "justification": said}
 
 
 def _source_rule(source: AuditedSource) -> str:
@@ -312,25 +299,3 @@ def _source_level(source: AuditedSource) -> str:
 def _raise(levels: dict[str, str], rule: str, level: str) -> None:
     """Keep the highest level of a rule's results as the rule's own."""
     levels[rule] = max(levels.get(rule, level), level, key=_LEVEL_ORDER.index)
-
-
-def _invocation(report: AuditReport) -> dict[str, object]:
-    invocation: dict[str, object] = {"executionSuccessful": not report.is_interrupted}
-    times = {"startTimeUtc": report.started_at, "endTimeUtc": report.finished_at}
-    invocation |= {key: time for key, time in times.items() if _is_time(time)}
-    if report.is_interrupted:
-        text = f"The run was interrupted: {report.not_checked} sources were not checked."
-        notification = {"level": "error", "message": {"text": text}}
-        invocation["toolExecutionNotifications"] = [notification]
-    invocation["properties"] = {
-        "targets": list(report.targets),
-        "summary": report.summary.to_dict(),
-        "interrupted": report.is_interrupted,
-        "weakened_by_environment": list(report.weakened_by_environment),
-    }
-    return invocation
-
-
-def _logical(name: str, kind: str) -> list[dict[str, object]]:
-    shown = one_line(name)
-    return [{"name": shown, "kind": kind}] if shown else []

@@ -53,7 +53,7 @@ _WRITERS: dict[str, Callable[[AuditReport], Iterable[str]]] = {
         report, describe=describe, failed=_verdict(report)
     ),
     "report.md": lambda report: write_markdown(report, describe=describe, verdict=_verdict(report)),
-    "report.ndjson": lambda report: write_ndjson(report),
+    "report.ndjson": write_ndjson,
     "report.sarif": lambda report: write_sarif(report, version="0", describe=describe),
 }
 
