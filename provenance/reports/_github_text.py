@@ -30,7 +30,7 @@ def command(name: str, message: str, **properties: str) -> str:
 
 
 def _parted(text: str) -> str:
-    line = one_line(text).replace("##[", "## [")
+    line = one_line(text)
     while "::" in line:
         line = line.replace("::", ": :")
     # The mark that ends the properties stands before it.

@@ -107,7 +107,13 @@ def hostile_report() -> AuditReport:
     """Give one report that has everything in it, for the golden files."""
     gone = resolution_for("artifact:s1:a.txt:0123456789ab", Reason.ARTIFACT_MISSING)
     citations = (
-        Citation("states/a|b`.json", "f`1\n::error::x", "run-1", "It <b>is</b> @so\u202e.", "fact"),
+        Citation(
+            "states/a|b`.json",
+            "f`1\n::error::x",
+            "run-1",
+            "It <b>is</b> @so\u202e ##[add-mask]x.",
+            "fact",
+        ),
         Citation("receipts/r.json", "message 1 block 0"),
     )
     consequences = (

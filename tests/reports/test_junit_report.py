@@ -15,6 +15,7 @@ from hypothesis import given
 from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscript, Citation
 from provenance.findings import Finding, Location, Severity
 from provenance.reports import write_junit
+from provenance.reports._runner_commands import part_commands
 from provenance.reports._xml_text import xml_text
 from provenance.resolution import Reason, resolution_for
 from tests.reports.hostile import HOSTILE, REPORTS, TEXTS, describe, hostile_report
@@ -83,7 +84,11 @@ def test_a_text_comes_out_as_it_went_in_or_as_its_escape(text: str) -> None:
     attribute = ET.fromstring(f'<a b="{written}">{written}</a>')
     assert attribute.get("b") == (attribute.text or "")
     if text.isprintable() and len(text) <= 1_000 and not text.startswith("\U0001fffe"):
-        plain = " ".join(text.split()).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+        plain = (
+            part_commands(" ".join(text.split()))
+            .replace("\ufffe", "\\ufffe")
+            .replace("\uffff", "\\uffff")
+        )
         assert attribute.get("b") == plain
 
 

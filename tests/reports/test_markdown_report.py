@@ -15,6 +15,7 @@ from provenance.consequences import Consequence
 from provenance.findings import Finding, Severity
 from provenance.reports import write_markdown
 from provenance.reports._markdown_text import code_span, plain
+from provenance.reports._runner_commands import part_commands
 from provenance.resolution import Reason, resolution_for
 from tests.reports.hostile import REPORTS, TEXTS, describe, hostile_report
 
@@ -72,7 +73,7 @@ def test_a_text_comes_out_as_it_went_in(text: str) -> None:
     for around in ("{}", "- x {} y", "- a\n  - {}: b", "**w** ({}), {}"):
         spans = _check(around.replace("{}", code_span(text)))
         if text.isprintable() and text.strip() and len(text) <= 500:
-            assert set(spans) == {" ".join(text.split())}
+            assert set(spans) == {part_commands(" ".join(text.split()))}
 
 
 def test_verdict_first_then_numbers_then_faults() -> None:
