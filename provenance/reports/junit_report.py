@@ -35,7 +35,7 @@ Outcome = str
 # Says what a finding of a code and severity is: `failure`, `error` or empty.
 Weigh = Callable[[str, Severity], Outcome]
 
-_RUN = "ctxaudit run"
+_RUN = "the run"
 _POINTER_CHARACTERS = 500
 _CLAIM_CHARACTERS = 160
 _LISTED_CLAIMS = 20

@@ -13,6 +13,7 @@ from provenance.audit_report import AuditedSource, AuditReport, Citation
 from provenance.findings import Finding, Location, Severity
 from provenance.reports import write_github
 from provenance.reports._github_text import command
+from provenance.reports._runner_commands import part_commands
 from provenance.resolution import Reason, resolution_for
 from tests.reports.hostile import REPORTS, TEXTS, describe, hostile_report
 
@@ -90,7 +91,12 @@ def test_whatever_the_files_held_each_line_is_one_command_of_ours(
 def test_a_text_comes_out_as_it_went_in(message: str, title: str) -> None:
     one = _parse(command("error", message, title=title)[:-1])
     for came, went in ((one.message, message), (one.properties.get("title", ""), title)):
-        if went.isprintable() and len(went) < 1_000 and "::" not in went and "##[" not in went:
+        if (
+            went.isprintable()
+            and len(went) < 1_000
+            and "::" not in went
+            and part_commands(went) == went
+        ):
             assert came.strip() == " ".join(went.split())
 
 
