@@ -28,7 +28,7 @@ CONSEQUENCE_PAGES: dict[str, dict[str, Page]] = {
         "markdown": (
             "The report as Markdown: verdict, numbers, what is wrong and what rests on it.",
             "Chosen by --format markdown.",
-            "Append it to $GITHUB_STEP_SUMMARY or post it as a comment: it is short enough for both.",
+            "Append it to $GITHUB_STEP_SUMMARY or post it as a comment: it fits both.",
         ),
     },
     "field": {

@@ -9,7 +9,7 @@ the machine.
 Example:
     >>> from provenance.audit_report import AuditReport
     >>> print("".join(write_github(AuditReport(), describe=lambda code: None, verdict="Fine.")))
-    ::notice title=ctxaudit::Fine. 0 sources, none of them to be looked at.
+    ::notice title=ctxaudit::Fine. 0 sources.
     <BLANKLINE>
 """
 
@@ -126,13 +126,17 @@ def _closing(report: AuditReport, said: dict[str, int]) -> str:
     states = Counter(state_of(source) for source in report.sources)
     numbers = [f"{states[name]:,} {name}" for name in WORST_FIRST if states[name]]
     numbers += [f"{summary.not_checked:,} not checked"] if summary.not_checked else []
-    parts = [f"{summary.total:,} source{'' if summary.total == 1 else 's'}"]
-    parts[0] += f": {', '.join(numbers)}." if numbers else ", none of them to be looked at."
+    parts = []
+    if summary.total or not report.transcripts:
+        said_of_all = f": {', '.join(numbers)}" if numbers else ""
+        parts.append(f"{_count(summary.total, 'source')}{said_of_all}.")
+    if report.transcripts:
+        parts.append(f"{_count(len(report.transcripts), 'transcript')} checked whole.")
     if summary.transcripts_not_checked:
-        parts.append(f"{summary.transcripts_not_checked:,} files were not looked at.")
+        parts.append(f"{_count(summary.transcripts_not_checked, 'file')} not looked at.")
     total = sum(report.finding_counts.values()) or len(report.findings)
     if total:
-        parts.append(f"{total:,} finding{'' if total == 1 else 's'}.")
+        parts.append(f"{_count(total, 'finding')}.")
     waived = sum(source.waiver is not None for source in report.sources)
     waived += sum(report.waived_counts.values()) or sum(
         one.waiver is not None for one in report.findings
@@ -148,3 +152,7 @@ def _closing(report: AuditReport, said: dict[str, int]) -> str:
     if hidden:
         parts.append(f"{hidden:,} of them are not listed here: see --format json.")
     return " ".join(parts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -107,10 +107,11 @@ class _Writer:
         summary = self._report.summary
         counts = {name: getattr(summary, name) for name in WORST_FIRST}
         counts["not checked"] = summary.not_checked
-        yield "| sources | number |\n|:--|--:|\n"
-        for name, number in counts.items():
-            yield f"| {name} | {number:,} |\n"
-        yield f"| **all** | **{summary.total:,}** |\n\n"
+        if summary.total or not self._report.transcripts:
+            yield "| sources | number |\n|:--|--:|\n"
+            for name, number in counts.items():
+                yield f"| {name} | {number:,} |\n"
+            yield f"| **all** | **{summary.total:,}** |\n\n"
         said = []
         if summary.uncited:
             said.append(f"Files that nothing cites: {summary.uncited:,}.")

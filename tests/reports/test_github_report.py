@@ -9,7 +9,7 @@ from unicodedata import category
 import pytest
 from hypothesis import given
 
-from provenance.audit_report import AuditedSource, AuditReport, Citation
+from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscript, Citation
 from provenance.findings import Finding, Location, Severity
 from provenance.reports import write_github
 from provenance.reports._github_text import command
@@ -131,7 +131,7 @@ def test_the_worst_first_and_the_numbers_last() -> None:
     ]
     assert found[-1].message == (
         "It fails. 10 sources: 2 corrupt, 1 denied, 2 missing, 1 inconclusive, 1 available, "
-        "3 not checked. 2 files were not looked at. 7 findings. 2 waived."
+        "3 not checked. 1 transcript checked whole. 2 files not looked at. 7 findings. 2 waived."
     )
 
 
@@ -186,6 +186,10 @@ def test_a_log_of_any_length_is_bounded_and_the_rest_counted() -> None:
 
 def test_a_run_without_faults_says_so() -> None:
     (last,) = _commands(AuditReport(("home",)), verdict="Fine.")
-    assert last == _Command(
-        "notice", {"title": "ctxaudit"}, "Fine. 0 sources, none of them to be looked at."
-    )
+    assert last == _Command("notice", {"title": "ctxaudit"}, "Fine. 0 sources.")
+
+
+def test_a_run_over_transcripts_alone_says_nothing_of_sources() -> None:
+    one = CheckedTranscript("a.jsonl", "native", ("s",), 1, 0, 0)
+    (last,) = _commands(AuditReport(("logs",), transcripts=(one, one)), verdict="Fine.")
+    assert last.message == "Fine. 2 transcripts checked whole."

@@ -10,7 +10,7 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from provenance.audit_report import AuditedSource, AuditReport, Citation
+from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscript, Citation
 from provenance.consequences import Consequence
 from provenance.findings import Finding, Severity
 from provenance.reports import write_markdown
@@ -160,3 +160,9 @@ def test_our_own_words_are_no_markup() -> None:
     (paragraph,) = [token for token in _PARSER.parse(plain(words)) if token.type == "inline"]
     assert "".join(token.content for token in paragraph.children or ()) == words
     assert {token.type for token in paragraph.children or ()} <= {"text", "text_special"}
+
+
+def test_a_run_over_transcripts_alone_has_no_table_of_sources() -> None:
+    one = CheckedTranscript("a.jsonl", "native", ("s",), 1, 0, 0)
+    assert "| sources |" not in _write(AuditReport(("logs",), transcripts=(one,)))
+    assert "| sources |" in _write(AuditReport(("home",)))
