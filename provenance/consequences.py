@@ -23,6 +23,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from provenance.frozen import sealed
+
 __all__ = ["Consequence", "ConsequenceGraph", "Followed", "Kind"]
 
 Kind = Literal["fact", "pending_item", "evidence", "summary", "request", "text"]
@@ -34,6 +36,7 @@ _MOST_LISTED = 1_000
 _MOST_FOLLOWED = 200_000
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Consequence:
     """One thing that rests on a source.
@@ -83,6 +86,7 @@ class _Node(NamedTuple):
     file: str
     item: str | None
     session: str | None
+    text: str | None
     key: str | None
 
 
@@ -120,6 +124,7 @@ class ConsequenceGraph:
         key: str | None = None,
         rests_on: Iterable[str],
         session: str | None = None,
+        text: str | None = None,
     ) -> None:
         """Note one thing that rests on others.
 
@@ -130,62 +135,74 @@ class ConsequenceGraph:
             key: what others that rest on it name; None: nothing can.
             rests_on: keys of what it rests on.
             session: the session that it belongs to.
+            text: what is claimed there.
         """
         number = len(self._nodes)
-        self._nodes.append(_Node(kind, file, item, session, key))
+        self._nodes.append(_Node(kind, file, item, session, text, key))
         for one in rests_on:
             self._resting.setdefault(one, []).append(number)
 
-    def follow(self, direct: Sequence[Consequence]) -> Followed:
+    def follow(self, direct: Sequence[Consequence], *, key: str | None = None) -> Followed:
         """Give all that rests on a source, through every step.
 
         Args:
             direct: what cites the source itself.
+            key: what the source itself is known as, where something rests on that.
         """
         listed = list(direct[:_MOST_LISTED])
         left_out = len(direct) - len(listed)
-        if not self._resting or not self._keys:
-            return Followed(tuple(listed), left_out)
         # 1. Begin with what the places that cite the source are known as.
         waiting: deque[tuple[str, int, int | None]] = deque()
         keys_met: set[str] = set()
         nodes_met: set[int] = set()
+        places: dict[tuple[str, str, str | None], tuple[int | None, int]] = {
+            (one.kind, one.file, one.item): (number, one.steps) for number, one in enumerate(listed)
+        }
+        if key is not None:
+            waiting.append((key, 0, None))
         for number, one in enumerate(listed):
-            for key in self._keys.get((one.file, one.item), ()):
-                waiting.append((key, one.steps, number))
+            for known_as in self._keys.get((one.file, one.item), ()):
+                waiting.append((known_as, one.steps, number))
         # 2. Go on to what rests on that, the nearest first.
         while waiting:
             if self._budget <= 0:
                 left_out += 1
                 break
-            key, steps, parent = waiting.popleft()
-            if key in keys_met:
+            current, steps, parent = waiting.popleft()
+            if current in keys_met:
                 continue
-            keys_met.add(key)
+            keys_met.add(current)
             # What was only renamed is as near as it was: it comes before what is farther away.
-            waiting.extendleft((new, steps, parent) for new in reversed(self._aliases.get(key, ())))
-            for number in self._resting.get(key, ()):
+            aliases = reversed(self._aliases.get(current, ()))
+            waiting.extendleft((new, steps, parent) for new in aliases)
+            for number in self._resting.get(current, ()):
                 self._budget -= 1
                 if number in nodes_met:
                     continue
                 nodes_met.add(number)
                 node = self._nodes[number]
-                place: int | None = None
-                if len(listed) < _MOST_LISTED:
-                    place = len(listed)
+                at = (node.kind, node.file, node.item)
+                if at in places:
+                    # Two things of one place are told as one, and both are followed.
+                    place, near = places[at]
+                elif len(listed) < _MOST_LISTED:
+                    place, near = len(listed), steps + 1
                     listed.append(
                         Consequence(
                             node.kind,
                             node.file,
                             node.item,
                             node.session,
+                            node.text,
                             steps=steps + 1,
                             parent=parent,
                         )
                     )
                 else:
+                    place, near = None, steps + 1
                     left_out += 1
+                places[at] = place, near
                 if node.key is not None:
-                    waiting.append((node.key, steps + 1, place))
+                    waiting.append((node.key, near, place))
             self._budget -= 1
         return Followed(tuple(listed), left_out)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from provenance.audit.mentions import artifact_key
 from provenance.audit_report import AuditedSource, Citation
 from provenance.consequences import Consequence, ConsequenceGraph
 from provenance.resolution import SourceResolution, SourceResolutionStatus
@@ -34,9 +35,8 @@ def audited_source(
     """
     if resolution.status is SourceResolutionStatus.AVAILABLE and resolution.conclusive:
         return AuditedSource(resolution, tuple(cited_by))
-    followed = graph.follow(
-        [Consequence(one.kind, one.file, one.item, one.session, one.text) for one in cited_by]
-    )
+    direct = [Consequence(one.kind, one.file, one.item, one.session, one.text) for one in cited_by]
+    followed = graph.follow(direct, key=artifact_key(resolution.pointer))
     return AuditedSource(
         resolution,
         tuple(cited_by),

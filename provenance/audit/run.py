@@ -18,9 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 from provenance.audit.following import audited_source
 from provenance.audit.listener import Listener
+from provenance.audit.mentions import Mentions
 from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
@@ -131,6 +133,7 @@ class _Run:
             return
         jobs = self._request.jobs
         pace = Pace.for_jobs(jobs)
+        mentions = Mentions(part, graph, tenant=self._request.tenant)
         with PartVerifier(
             part,
             tenant=self._request.tenant,
@@ -138,15 +141,19 @@ class _Run:
         ) as verifier:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
-                found = [
-                    audited_source(resolution, part.citations[resolution.pointer], graph)
-                    for resolution in verifier.verify(batch, jobs=jobs)
-                ]
+                answers = verifier.verify(batch, jobs=jobs)
                 pace.took(self._stopwatch() - before)
+                is_interrupted = not _is_done(partial(mentions.look, answers, jobs=jobs))
+                found = [
+                    audited_source(answer, part.citations[answer.pointer], graph)
+                    for answer in answers
+                ]
                 for source in found:
                     self._require_strength(source, part)
                 self._sources += found
                 self._listener.on_sources(found)
+                if is_interrupted:
+                    raise KeyboardInterrupt
 
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution
@@ -175,6 +182,15 @@ class _Run:
         return (
             self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         )
+
+
+def _is_done(work: Callable[[], None]) -> bool:
+    """Do what may be left undone; False where an interrupt ended it. What is verified is kept."""
+    try:
+        work()
+    except KeyboardInterrupt:
+        return False
+    return True
 
 
 def _number_of_transcripts(part: AuditPart) -> int:

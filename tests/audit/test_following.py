@@ -19,6 +19,7 @@ from provenance.compaction import CompactionConfig, Receipt, compact_context
 from provenance.compaction.changes import ChangedBlock, InsertedBlock
 from provenance.durable import DurableContextState, DurableFact, PendingItem, RetrievalEvidence
 from provenance.reports import result_line, write_ndjson
+from provenance.transcripts import TranscriptWriter
 
 _MOMENT = datetime(2026, 1, 5, 12, tzinfo=UTC)
 _TIME = "2026-01-05T12:00:00Z"
@@ -155,6 +156,86 @@ def test_a_text_that_was_scanned(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (source,) = _audit(note, scan=True, transcript_root=str(tmp_path / "logs")).sources
     assert _told(source) == [("text", "note.md", "line 1", 1, None)]
+
+
+def _home_with_event(home: Path, pointer: str, mention: str) -> None:
+    (home / "states").mkdir(parents=True)
+    (home / "transcripts").mkdir()
+    with TranscriptWriter(home / "transcripts", "s1") as log:
+        log.append({"type": "message", "content": "nothing of it"})
+        event = log.append({"type": "result", "content": f"Output stored as {mention} for you"})
+        log.append({"type": "message", "content": f"uncited: {mention}"})
+    facts = [
+        DurableFact("direct", "It is so.", pointer, _TIME),
+        DurableFact("through", "So it is.", event.pointer, _TIME),
+        DurableFact("other", "Not this.", "transcript:s1:1", _TIME),
+    ]
+    state = DurableContextState(facts)
+    (home / "states" / "a.json").write_text(state.to_json())
+
+
+_FULL = f"artifact:s1:a.txt:{'ab' * 32}"
+_SHORT = f"artifact:s1:a.txt:{'ab' * 6}"
+
+
+@pytest.mark.parametrize(
+    ("cited", "mentioned"),
+    [
+        (_FULL, _FULL),
+        (_SHORT, _FULL),
+        (_FULL, _SHORT),
+        (_SHORT, _SHORT.upper().replace("ARTIFACT:S1:A.TXT", "artifact:s1:a.txt")),
+    ],
+)
+def test_through_the_event_that_speaks_of_it(tmp_path: Path, cited: str, mentioned: str) -> None:
+    home = tmp_path / "home"
+    _home_with_event(home, cited, mentioned)
+    source = _of(_audit(home), cited)
+    assert _told(source) == [
+        ("fact", "states/a.json", "direct", 1, None),
+        ("text", "transcripts/s1.jsonl", "transcript:s1:2", 1, None),
+        ("fact", "states/a.json", "through", 2, 1),
+    ]
+    assert source.consequences[1].text is None  # no evidence
+    assert source.consequences[2].text == "So it is."
+    assert _audit(home, jobs=2).sources == _audit(home).sources
+
+
+@pytest.mark.parametrize(
+    "mentioned",
+    [
+        f"artifact:s1:a.txt:{'cd' * 32}",
+        f"artifact:s2:a.txt:{'ab' * 32}",
+        f"artifact:s1:b.txt:{'ab' * 32}",
+        f"xartifact:s1:a.txt:{'ab' * 32}",
+    ],
+)
+def test_an_event_that_speaks_of_another(tmp_path: Path, mentioned: str) -> None:
+    _home_with_event(tmp_path / "home", _FULL, mentioned)
+    assert len(_of(_audit(tmp_path / "home"), _FULL).consequences) == 1
+
+
+def test_a_denied_event_is_not_read_for_mentions(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    _home_with_event(home, _FULL, _FULL)
+    (home / "ctxaudit.toml").write_text(
+        '[[rule]]\neffect = "deny"\nkind = "transcript"\nsession = "s1"\n'
+    )
+    assert len(_of(_audit(home), _FULL).consequences) == 1
+
+
+def test_an_interrupt_while_mentions_are_looked_for_loses_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    _home_with_event(tmp_path / "home", _FULL, _FULL)
+    monkeypatch.setattr("provenance.audit.mentions.Mentions.look", interrupt)
+    report = _audit(tmp_path / "home")
+    assert report.is_interrupted
+    assert report.sources
+    assert report.summary.total == 3
 
 
 def _hostile(make: Callable[[int], tuple[str, list[str]]], count: int) -> Receipt:
