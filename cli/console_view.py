@@ -147,7 +147,7 @@ def _row(source: AuditedSource) -> Row:
     resolution = source.resolution
     reason = str(resolution.reason or "")
     claims = source.cited_by
-    beyond = [one for one in source.consequences if one.steps > 1]
+    beyond = source.beyond_cited
     unlisted = max(0, len(claims) - _LISTED_CLAIMS) + max(0, len(beyond) - _LISTED_BEYOND)
     # Of those that cite it, what is left out there is counted here already.
     unlisted += max(0, source.consequences_left_out - _left_out_of(claims, source))
@@ -208,11 +208,13 @@ def _claim(claim: Citation) -> str:
 def _beyond(one: Consequence) -> str:
     """Say what rests on a source at second hand."""
     item = "" if one.item is None else f" {one_line(one.item)}"
-    return f"{one_line(one.file)}{item} ({one.kind}, {one.steps} steps away)"
+    steps = "speaks of it" if one.steps == 1 else f"{one.steps} steps away"
+    return f"{one_line(one.file)}{item} ({one.kind.replace('_', ' ')}, {steps})"
 
 
 def _left_out_of(claims: tuple[Citation, ...], source: AuditedSource) -> int:
-    return max(0, len(claims) - sum(one.steps == 1 for one in source.consequences))
+    """Say how many of the places that cite a source are not among its consequences."""
+    return max(0, len(claims) - (len(source.consequences) - len(source.beyond_cited)))
 
 
 def _cut(text: str) -> str:

@@ -98,6 +98,13 @@ class AuditedSource:
     consequences: tuple[Consequence, ...] = ()
     consequences_left_out: int = 0
 
+    @property
+    def beyond_cited(self) -> tuple[Consequence, ...]:
+        """Give the consequences that are not among the places which cite the pointer."""
+        cited = {(one.kind, one.file, one.item) for one in self.cited_by}
+        found = self.consequences
+        return tuple([one for one in found if (one.kind, one.file, one.item) not in cited])
+
     def to_dict(self) -> dict[str, object]:
         """Give the result as the JSON object of the report (spec 05); never an excerpt."""
         answer = self.resolution.to_dict(include_excerpt=False)

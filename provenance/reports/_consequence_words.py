@@ -82,6 +82,8 @@ def claims_of(source: AuditedSource, most: int) -> tuple[Consequence, ...]:
     found = source.consequences
     if len(found) <= most:
         return found
-    beyond = [one for one in found if one.steps > 1]
+    beyond = source.beyond_cited
     near = most - min(len(beyond), most // 2)
-    return tuple([one for one in found if one.steps == 1][:near] + beyond[: most - near])
+    hidden = frozenset(map(id, beyond))
+    direct = [one for one in found if id(one) not in hidden]
+    return (*direct[:near], *beyond[: most - min(near, len(direct))])

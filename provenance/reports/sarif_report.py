@@ -219,9 +219,7 @@ class _Writer:
     def _related(self, source: AuditedSource) -> list[dict[str, object]]:
         """Give the places that rest on a source at second hand; the others are its locations."""
         found: list[dict[str, object]] = []
-        for one in source.consequences:
-            if one.steps == 1 or len(found) == _MOST_RELATED:
-                continue
+        for one in source.beyond_cited[:_MOST_RELATED]:
             logical = [] if one.item is None else logical_place(one.item, "item")
             said = message_text(f"Rests on it: {plain_line(one, claim_characters=0)}.")
             place = self._location(one.file, None, logical)
