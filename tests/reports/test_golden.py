@@ -84,3 +84,16 @@ def test_the_json_ones_are_valid() -> None:
     sarif = json.loads((_FOLDER / "report.sarif").read_bytes())
     schema = Path(__file__).parent.parent / "data" / "sarif" / "sarif-schema-2.1.0.json"
     jsonschema.Draft4Validator(json.loads(schema.read_bytes())).validate(sarif)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("kind", "rumour"), ("steps", 0), ("parent", -1), ("file", None), ("more", 1)],
+)
+def test_the_schema_refuses_what_is_no_consequence(key: str, value: object) -> None:
+    document = json.loads((_FOLDER / "report.json").read_bytes())
+    (result,) = [one for one in document["results"] if len(one["consequences"]) > 1]
+    result["consequences"][0][key] = value
+    validator = jsonschema.Draft202012Validator(json.loads(load_schema("report")))
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate(document)
