@@ -17,7 +17,6 @@ from pathlib import PurePath
 
 import click
 
-from provenance._version import __version__
 from provenance.audit import STDIN, AuditRequest, Listener, TargetError, run_audit
 from provenance.audit_report import AuditedSource, AuditReport
 from provenance.errors import CtxauditError
@@ -25,10 +24,10 @@ from provenance.fs import atomic_write
 from provenance.fs.places import Place, place_of
 from provenance.limits import DEFAULT_LIMITS
 from provenance.policy import Policy
-from provenance.reports import closing_lines, result_line, write_json, write_ndjson, write_sarif
+from provenance.reports import closing_lines, result_line
 from provenance.resolution import Strength
 
-from .closing import Asked
+from .closing import Asked, closing_words
 from .console_plain import write_plain
 from .console_view import view_of
 from .exit_codes import ExitCode
@@ -46,6 +45,7 @@ from .operator_files import (
 from .options import Manner
 from .outputs import Output
 from .progress import Progress
+from .report_texts import Words, report_text
 from .streams import OutputFailed, talk, write_text
 from .verdict import verdict_of
 
@@ -249,24 +249,12 @@ def _write(output: Output, report: AuditReport, code: ExitCode, order: VerifyOrd
 
 
 def _text(kind: str, report: AuditReport, code: ExitCode, order: VerifyOrder) -> Iterator[str]:
-    match kind:
-        case "json":
-            yield from write_json(report, version=__version__)
-        case "ndjson":
-            yield from write_ndjson(report)
-        case "sarif":
-            yield from write_sarif(
-                report, version=__version__, describe=_page, folder=_audited_folder(report, order)
-            )
-        case _:
-            yield write_plain(view_of(report, code, _asked(order)), quiet=order.manner.quiet)
-
-
-def _page(code: str) -> tuple[str, str, str] | None:
-    from provenance.audit.explanations import find_explanation
-
-    page = find_explanation(code)
-    return None if page is None else (page.meaning, page.arises, page.remedy)
+    asked = _asked(order)
+    if kind == "console":
+        yield write_plain(view_of(report, code, asked), quiet=order.manner.quiet)
+    else:
+        verdict = closing_words(report, code, asked)
+        yield from report_text(kind, report, Words(code, verdict, _audited_folder(report, order)))
 
 
 def _audited_folder(report: AuditReport, order: VerifyOrder) -> str:

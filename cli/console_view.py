@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from provenance.audit import find_explanation
 from provenance.audit_report import AuditedSource, AuditReport, Citation
+from provenance.consequences import Consequence
 from provenance.findings import Finding, Severity
 from provenance.pointers import SourcePointerError, parse_source_pointer
 from provenance.resolution import Reason
@@ -34,6 +35,7 @@ __all__ = ["ConsoleView", "FindingLine", "Row", "view_of"]
 _ORDER = ("corrupt", "denied", "missing", "unsupported", "inconclusive", "available")
 _LISTED_AVAILABLE = 50
 _LISTED_CLAIMS = 5
+_LISTED_BEYOND = 3
 _CLAIM_CHARACTERS = 160
 _LISTED_FINDINGS = 20
 
@@ -145,6 +147,10 @@ def _row(source: AuditedSource) -> Row:
     resolution = source.resolution
     reason = str(resolution.reason or "")
     claims = source.cited_by
+    beyond = source.beyond_cited
+    unlisted = max(0, len(claims) - _LISTED_CLAIMS) + max(0, len(beyond) - _LISTED_BEYOND)
+    # Of those that cite it, what is left out there is counted here already.
+    unlisted += max(0, source.consequences_left_out - _left_out_of(claims, source))
     return Row(
         state=str(resolution.status) if resolution.conclusive else "inconclusive",
         pointer=one_line(resolution.pointer),
@@ -153,8 +159,11 @@ def _row(source: AuditedSource) -> Row:
         # What a policy denied was not looked at, and the reader may not look either.
         place="" if reason.startswith("policy") else _place(resolution.pointer, reason),
         strength=str(resolution.strength or ""),
-        claims=tuple(_claim(claim) for claim in claims[:_LISTED_CLAIMS]),
-        more_claims=max(0, len(claims) - _LISTED_CLAIMS),
+        claims=(
+            *(_claim(claim) for claim in claims[:_LISTED_CLAIMS]),
+            *(_beyond(one) for one in beyond[:_LISTED_BEYOND]),
+        ),
+        more_claims=unlisted,
     )
 
 
@@ -194,6 +203,18 @@ def _claim(claim: Citation) -> str:
     item = "" if claim.item is None else f" {one_line(claim.item)}"
     text = "" if claim.text is None else f": {_cut(one_line(claim.text))}"
     return one_line(claim.file) + item + text
+
+
+def _beyond(one: Consequence) -> str:
+    """Say what rests on a source at second hand."""
+    item = "" if one.item is None else f" {one_line(one.item)}"
+    steps = "speaks of it" if one.steps == 1 else f"{one.steps} steps away"
+    return f"{one_line(one.file)}{item} ({one.kind.replace('_', ' ')}, {steps})"
+
+
+def _left_out_of(claims: tuple[Citation, ...], source: AuditedSource) -> int:
+    """Say how many of the places that cite a source are not among its consequences."""
+    return max(0, len(claims) - (len(source.consequences) - len(source.beyond_cited)))
 
 
 def _cut(text: str) -> str:

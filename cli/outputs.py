@@ -17,7 +17,7 @@ import click
 
 __all__ = ["FORMATS", "Output", "pair_outputs"]
 
-FORMATS = ("console", "json", "ndjson", "sarif")
+FORMATS = ("console", "json", "ndjson", "sarif", "junit", "github", "markdown")
 
 
 @dataclass(frozen=True, slots=True)

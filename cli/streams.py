@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import select
 import sys
 from typing import TextIO
@@ -26,6 +27,9 @@ __all__ = ["OutputFailed", "one_line", "prepare", "settle", "talk", "write_bytes
 
 # A line for people; what is longer than this says nothing more.
 _LINE_CHARACTERS = 1_000
+# `##[set-output name=x]y`, `##vso[...]`: a command of the program that runs a build, wherever it
+# stands in a line of its log. As in the reports; a test compares.
+_runner_command = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
 
 
 class OutputFailed(click.ClickException):
@@ -98,12 +102,13 @@ def settle() -> bool:
 
 
 def one_line(text: str) -> str:
-    """Give `text` as one bounded line in which nothing steers a terminal."""
+    """Give `text` as one bounded line in which nothing steers a terminal or a build."""
     shown = text if len(text) <= _LINE_CHARACTERS else text[:_LINE_CHARACTERS] + "..."
-    return "".join(
+    line = "".join(
         char if char.isprintable() else ascii(char)[1:-1]  # str.isprintable: no Cc, Cf, Cs, Zl
         for char in shown
     )
+    return line if "##" not in line else _runner_command.sub("## ", line)
 
 
 def _write_all(stream: TextIO, data: bytes) -> None:

@@ -29,6 +29,7 @@ from .exit_codes import ExitCode, worst
 
 __all__ = [
     "COUNTABLE",
+    "COUNTS_AS_WARNING",
     "code_of",
     "fault_of_code",
     "faults_of_findings",
@@ -76,7 +77,7 @@ _OF_REFERENCE = {
 }
 # Counts as a warning, too: where too many references wait for their records, one of those that
 # were dropped may lead to nothing, and nobody knows.
-_COUNTS_AS_WARNING = "reference_not_checked"
+COUNTS_AS_WARNING = "reference_not_checked"
 
 
 def verdict_of(
@@ -117,7 +118,7 @@ def faults_of_findings(report: AuditReport) -> Iterator[tuple[str, ExitCode]]:
     """
     for finding in report.findings:
         if finding.severity is Severity.ERROR or (
-            finding.severity is Severity.WARNING and finding.code == _COUNTS_AS_WARNING
+            finding.severity is Severity.WARNING and finding.code == COUNTS_AS_WARNING
         ):
             yield finding.code, fault_of_code(finding.code)
     listed = {finding.code for finding in report.findings}

@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from provenance.consequences import Consequence, Kind
 from provenance.findings import Finding, Location
 from provenance.resolution import SourceResolution, SourceResolutionStatus
 from provenance.waivers import Waiver
@@ -29,7 +30,7 @@ __all__ = [
     "pointer_order",
 ]
 
-# In the order of spec 05; `cited_by` comes last.
+# In the order of spec 05; `cited_by` and what follows from it come last.
 _RESULT_KEYS = (
     "pointer",
     "status",
@@ -65,12 +66,14 @@ class Citation:
         item: id of the fact, pending item or evidence; `line N` in a scanned text.
         session: the session that the citing state belongs to, if it says so.
         text: what is claimed there, in full; bounded where a text was scanned.
+        kind: what the item is; see `Consequence`.
     """
 
     file: str
     item: str | None = None
     session: str | None = None
     text: str | None = None
+    kind: Kind = "text"
 
     def to_dict(self) -> dict[str, object]:
         """Give the citation as the JSON object of the report (spec 05)."""
@@ -85,17 +88,30 @@ class AuditedSource:
         resolution: the answer.
         cited_by: the places that cite it.
         waiver: who answers for it not being available; None: it counts.
+        consequences: of one that is not available: all that rests on it, the nearest first.
+        consequences_left_out: how many more are known, at least.
     """
 
     resolution: SourceResolution
     cited_by: tuple[Citation, ...] = ()
     waiver: Waiver | None = None
+    consequences: tuple[Consequence, ...] = ()
+    consequences_left_out: int = 0
+
+    @property
+    def beyond_cited(self) -> tuple[Consequence, ...]:
+        """Give the consequences that are not among the places which cite the pointer."""
+        cited = {(one.kind, one.file, one.item) for one in self.cited_by}
+        found = self.consequences
+        return tuple([one for one in found if (one.kind, one.file, one.item) not in cited])
 
     def to_dict(self) -> dict[str, object]:
         """Give the result as the JSON object of the report (spec 05); never an excerpt."""
         answer = self.resolution.to_dict(include_excerpt=False)
         payload = {key: answer[key] for key in _RESULT_KEYS}
         payload["cited_by"] = [citation.to_dict() for citation in self.cited_by]
+        payload["consequences"] = [one.to_dict() for one in self.consequences]
+        payload["consequences_left_out"] = self.consequences_left_out
         return payload
 
 

@@ -44,6 +44,8 @@ def test_a_result_never_holds_an_excerpt() -> None:
         "quiescence",
         "native_id",
         "cited_by",
+        "consequences",
+        "consequences_left_out",
     ]
     assert source.to_dict()["cited_by"] == [
         {"file": "f", "item": "i", "session": None, "text": None}

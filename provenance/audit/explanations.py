@@ -15,6 +15,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from provenance.audit._compaction_pages import COMPACTION_PAGES
+from provenance.audit._consequence_pages import CONSEQUENCE_PAGES
 from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._lock_pages import LOCK_PAGES
@@ -35,6 +36,7 @@ _FAMILIES = {
     "exit code": EXIT_PAGES,
     **WORD_PAGES,
     **COMPACTION_PAGES,
+    **{family: WORD_PAGES.get(family, {}) | pages for family, pages in CONSEQUENCE_PAGES.items()},
 }
 _PAGES = {
     code: Explanation(family, code, *page)

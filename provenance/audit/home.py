@@ -29,11 +29,17 @@ from provenance.audit.ledgers import stored_digests
 from provenance.audit.lock import HeldPins, read_home_lock
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, WholeTranscript
-from provenance.audit.receipts import read_home_receipt, receipt_citations, unreadable_receipt
+from provenance.audit.receipts import (
+    note_blocks,
+    read_home_receipt,
+    receipt_citations,
+    unreadable_receipt,
+)
 from provenance.audit.request import AuditRequest
 from provenance.audit.state_versions import cite_state_versions
 from provenance.audit.states import citations_of, read_home_state, unreadable_state
 from provenance.audit_report import Citation
+from provenance.consequences import ConsequenceGraph
 from provenance.errors import CtxauditError, DataError
 from provenance.findings import Finding, Severity
 from provenance.fs import Directory, Entry, SourceAbsent, TrustedRoot, is_temporary_name, read_whole
@@ -59,13 +65,14 @@ _Citations = Iterator[tuple[str, Citation]]
 
 
 class HomeReader:
-    """Reads homes for one audit; `uncited` counts over all of them."""
+    """Reads homes for one audit; `uncited` and `graph` are of all of them."""
 
     def __init__(self, request: AuditRequest, notes: Notes) -> None:
         """Take the operator's request, and where findings go."""
         self._request = request
         self._notes = notes
         self.uncited = 0
+        self.graph = ConsequenceGraph()
 
     def part_of(self, home: TrustedRoot, *, prefix: str) -> AuditPart:
         """Build the part of a home without anything to check: roots, limits and policies."""
@@ -156,12 +163,14 @@ class HomeReader:
         state = read_home_state(folder, name, target=target, limits=part.limits)
         return state if isinstance(state, Finding) else citations_of(state, target)
 
-    @staticmethod
     def _receipt(
-        folder: Directory, name: str, target: str, part: AuditPart
+        self, folder: Directory, name: str, target: str, part: AuditPart
     ) -> _Citations | Finding:
         receipt = read_home_receipt(folder, name, target=target, limits=part.limits)
-        return receipt if isinstance(receipt, Finding) else receipt_citations(receipt, target)
+        if isinstance(receipt, Finding):
+            return receipt
+        note_blocks(receipt, target, self.graph)
+        return receipt_citations(receipt, target)
 
     def _read_uncited(self, home: TrustedRoot, part: AuditPart) -> None:
         transcripts, artifacts = _cited(part)

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from provenance.audit_report import Citation
+from provenance.consequences import ConsequenceGraph
 from provenance.errors import CtxauditError
 from provenance.findings import Finding, Severity
 from provenance.fs import Directory, read_whole
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # the layers behind it load asyncio, and most audits meet no 
 
 __all__ = [
     "is_receipt",
+    "note_blocks",
     "parse_receipt_file",
     "read_home_receipt",
     "receipt_citations",
@@ -97,4 +99,30 @@ def receipt_citations(receipt: Receipt, file: str) -> Iterator[tuple[str, Citati
     """Give each pointer of a receipt with the block whose text it leads to."""
     for one in receipt.removed:
         if one.pointer is not None:
-            yield one.pointer, Citation(file, f"message {one.message} block {one.block}")
+            yield one.pointer, Citation(file, _place(one.message, one.block))
+
+
+def note_blocks(receipt: Receipt, file: str, graph: ConsequenceGraph) -> None:
+    """Note which texts went into which summary, and what they are in a later receipt.
+
+    A block is the same one wherever its digest stands: what one compaction put in, the receipt of
+    a later one has among what it removed, or cut.
+    """
+    for one in receipt.removed:
+        if one.pointer is not None:
+            graph.place(file, _place(one.message, one.block), one.sha256)
+        if one.changed_to is not None:
+            graph.rename(one.sha256, one.changed_to)
+    for put_in in receipt.inserted:
+        if put_in.stands_for:
+            graph.add(
+                "summary",
+                file,
+                _place(put_in.message, put_in.block),
+                key=put_in.sha256,
+                rests_on=put_in.stands_for,
+            )
+
+
+def _place(message: int, block: int) -> str:
+    return f"message {message} block {block}"

@@ -19,9 +19,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 from provenance.artifacts.sealed import SealedLedger
+from provenance.audit.following import audited_source
 from provenance.audit.listener import Listener
+from provenance.audit.mentions import Mentions
 from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
@@ -34,6 +37,7 @@ from provenance.audit_report import (
     AuditReport,
     pointer_order,
 )
+from provenance.consequences import ConsequenceGraph
 from provenance.findings import Finding, Location, Severity
 from provenance.resolution import STRENGTH_ORDER, SourceResolutionStatus, Strength
 from provenance.transcripts.formats import rejected_formats
@@ -105,7 +109,7 @@ class _Run:
             try:
                 self._listener.on_plan(total + transcripts)
                 for part in plan.parts:
-                    self._verify(part)
+                    self._verify(part, plan.graph)
                     self._trees.check(part)
                 self._listener.on_verified()
             except KeyboardInterrupt:
@@ -135,13 +139,14 @@ class _Run:
             is_interrupted=is_interrupted,
         )
 
-    def _verify(self, part: AuditPart) -> None:
+    def _verify(self, part: AuditPart, graph: ConsequenceGraph) -> None:
         if not part.citations:
             return
         if self._request.fast:
             part.sealed_ledger = self._sealed_ledger(part)
         jobs = self._request.jobs
         pace = Pace.for_jobs(jobs)
+        mentions = Mentions(part, graph, tenant=self._request.tenant)
         with PartVerifier(
             part,
             tenant=self._request.tenant,
@@ -149,17 +154,21 @@ class _Run:
         ) as verifier:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
-                found = [
-                    AuditedSource(resolution, tuple(part.citations[resolution.pointer]))
-                    for resolution in verifier.verify(batch, jobs=jobs)
-                ]
+                answers = verifier.verify(batch, jobs=jobs)
                 pace.took(self._stopwatch() - before)
+                is_interrupted = not _is_done(partial(mentions.look, answers, jobs=jobs))
+                found = [
+                    audited_source(answer, part.citations[answer.pointer], graph)
+                    for answer in answers
+                ]
                 for source in found:
                     self._require_strength(source, part)
                     if source.resolution.checked_by is not None:
                         self._fast[part.prefix.rstrip("/") or "."] += 1
                 self._sources += found
                 self._listener.on_sources(found)
+                if is_interrupted:
+                    raise KeyboardInterrupt
 
     def _sealed_ledger(self, part: AuditPart) -> SealedLedger | None:
         find = self._request.sealed_ledger_of
@@ -205,6 +214,15 @@ def _checked_by_blake3(target: str, count: int) -> Finding:
             "SHA-256 not computed"
         ),
     )
+
+
+def _is_done(work: Callable[[], None]) -> bool:
+    """Do what may be left undone; False where an interrupt ended it. What is verified is kept."""
+    try:
+        work()
+    except KeyboardInterrupt:
+        return False
+    return True
 
 
 def _number_of_transcripts(part: AuditPart) -> int:

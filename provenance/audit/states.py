@@ -70,14 +70,19 @@ def unreadable_state(target: str, error: CtxauditError) -> Finding:
 def citations_of(state: DurableContextState, file: str) -> Iterator[tuple[str, Citation]]:
     """Give each pointer of a state with the place that cites it, facts before pending items."""
     for fact in state.facts:
-        yield fact.source_pointer, Citation(file, fact.fact_id, state.session, fact.content)
+        yield fact.source_pointer, Citation(file, fact.fact_id, state.session, fact.content, "fact")
     for item in state.pending_items:
-        yield item.source_pointer, Citation(file, item.item_id, state.session, item.description)
+        yield (
+            item.source_pointer,
+            Citation(file, item.item_id, state.session, item.description, "pending_item"),
+        )
     for evidence in state.retrieval_evidence:
         if _is_pointer(evidence.source_id):
             yield (
                 evidence.source_id,
-                Citation(file, evidence.memory_id, state.session, evidence.source_title),
+                Citation(
+                    file, evidence.memory_id, state.session, evidence.source_title, "evidence"
+                ),
             )
 
 

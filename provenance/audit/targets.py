@@ -27,12 +27,18 @@ from provenance.audit.ledgers import (
 from provenance.audit.lock import NamedLock, lock_citations
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, TranscriptTree, WholeTranscript
-from provenance.audit.receipts import is_receipt, parse_receipt_file, receipt_citations
+from provenance.audit.receipts import (
+    is_receipt,
+    note_blocks,
+    parse_receipt_file,
+    receipt_citations,
+)
 from provenance.audit.request import STDIN, AuditRequest, TargetError
 from provenance.audit.scan import scan_text
 from provenance.audit.states import citations_of, parse_state
 from provenance.audit.whole import is_allowed
 from provenance.audit_report import Citation
+from provenance.consequences import ConsequenceGraph
 from provenance.errors import CtxauditError
 from provenance.findings import Finding, Severity
 from provenance.fs import SourceAbsent, TrustedRoot, read_operator_file
@@ -78,12 +84,14 @@ class AuditPlan:
         labels: the targets, named without machine paths.
         parts: roots with what is to be checked below them.
         uncited: transcripts and artifacts of homes that nothing cites.
+        graph: what rests on what, through the receipts that were read.
         is_interrupted: the targets were read in part only, so nothing should be verified.
     """
 
     labels: tuple[str, ...]
     parts: tuple[AuditPart, ...]
     uncited: int
+    graph: ConsequenceGraph
     is_interrupted: bool = False
 
 
@@ -140,7 +148,8 @@ class _TargetReader:
             if self._request.lock is not None:
                 part.pins = replace(part.pins, named=self._request.lock.lock)
             _require_roots(part)
-        return AuditPlan(self.labels, tuple(self._parts), self._homes.uncited)
+        homes = self._homes
+        return AuditPlan(self.labels, tuple(self._parts), homes.uncited, homes.graph)
 
     def interrupted_plan(self) -> AuditPlan:
         loose = AuditPart()
@@ -148,7 +157,8 @@ class _TargetReader:
         if self._request.lock is not None:
             loose.cite_pinned(self._request.lock.lock, self._request.lock.label)
         parts = (*self._parts, loose)
-        return AuditPlan(self.labels, parts, self._homes.uncited, is_interrupted=True)
+        homes = self._homes
+        return AuditPlan(self.labels, parts, homes.uncited, homes.graph, is_interrupted=True)
 
     def _cite_named_lock(self, named: NamedLock) -> None:
         """Note what the operator's lock holds, in the one home or where loose pointers belong."""
@@ -351,6 +361,7 @@ class _TargetReader:
             receipt = parse_receipt_file(data, limits=self._request.limits)
         except CtxauditError as error:
             raise TargetError(f"{label}: expected a receipt, got: {error}") from None
+        note_blocks(receipt, label, self._homes.graph)
         self._cite(path, label, receipt_citations(receipt, label))
 
     def _cite(self, path: PurePath, label: str, cited: Iterable[tuple[str, Citation]]) -> None:

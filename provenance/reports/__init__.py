@@ -6,16 +6,24 @@ Example:
     '{\n  "schema": "ctxaudit.report/1",\n  '
 """
 
+from provenance.reports._sources import Describe
+from provenance.reports.github_report import write_github
 from provenance.reports.json_report import REPORT_SCHEMA, write_json
+from provenance.reports.junit_report import Weigh, write_junit
+from provenance.reports.markdown_report import write_markdown
 from provenance.reports.ndjson_report import closing_lines, result_line, write_ndjson
-from provenance.reports.sarif_report import Describe, write_sarif
+from provenance.reports.sarif_report import write_sarif
 
 __all__ = [
     "REPORT_SCHEMA",
     "Describe",
+    "Weigh",
     "closing_lines",
     "result_line",
+    "write_github",
     "write_json",
+    "write_junit",
+    "write_markdown",
     "write_ndjson",
     "write_sarif",
 ]

@@ -1,7 +1,7 @@
 r"""JSON text that every reader takes, whatever the audited files held.
 
 Guarantees: ASCII, one line, and no escape that stands for half a character: strict readers refuse
-those (RFC 7493), so they become U+FFFD.
+those (RFC 7493), so they become U+FFFD. No program that runs builds finds a command in it.
 
 Example:
     >>> to_json({"a": "\ud800", "b": "\\ud800", "c": "\U0001f600"})
@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import json
 import re
+
+from provenance.reports._runner_commands import escape_commands
 
 __all__ = ["to_json"]
 
@@ -24,7 +26,7 @@ _escape = re.compile(
 
 def to_json(value: object) -> str:
     """Write a JSON value on one line."""
-    text = _encode(value)
+    text = escape_commands(_encode(value))
     if "\\ud" not in text:
         return text
     return _escape.sub(lambda match: "\\ufffd" if match["half"] else match[0], text)

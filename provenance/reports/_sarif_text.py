@@ -16,6 +16,7 @@ import re
 from urllib.parse import quote
 
 from provenance.durable.escaping import escape_hidden
+from provenance.reports._runner_commands import part_commands
 
 __all__ = ["cut", "message_text", "one_line", "uri_path"]
 
@@ -48,8 +49,11 @@ def cut(text: str, most: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """Write a text on one line, cut where it is too long, with its hidden characters escaped."""
-    return escape_hidden(" ".join(cut(text, _MOST_CHARACTERS).split()))
+    """Write a text on one line, cut where it is too long, with its hidden characters escaped.
+
+    What a program that runs builds would take for a command is parted.
+    """
+    return part_commands(escape_hidden(" ".join(cut(text, _MOST_CHARACTERS).split())))
 
 
 def message_text(text: str) -> str:

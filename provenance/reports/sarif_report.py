@@ -4,8 +4,8 @@ Guarantees: valid against the published schema, ASCII, one result a line, the sa
 report. Each result has a place with a relative URI, however the audited files are named: a name
 that could lead out of what was audited (absolute, `..`) becomes the place of the whole. Messages
 are plain: one line, no hidden characters, no links, no placeholders. Fingerprints hold no line
-number where a record has an id or a place of its own. No text of the evidence, no claim and no
-path of the machine.
+number where a record has an id or a place of its own. What a waiver covers is suppressed and stays.
+No text of the evidence, no claim and no path of the machine.
 
 Not guaranteed: that a service takes a report of any size; GitHub refuses more than 25,000 results.
 
@@ -22,19 +22,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from provenance.audit_report import AuditedSource, AuditReport
 from provenance.findings import Finding, Severity
+from provenance.reports._consequence_words import plain_line
 from provenance.reports._encoding import to_json
+from provenance.reports._sarif_parts import consequence, invocation, logical_place, suppression
 from provenance.reports._sarif_text import cut, message_text, one_line, uri_path
+from provenance.reports._sources import Describe, is_reported, state_of, target_of
 from provenance.resolution import SourceResolutionStatus
+from provenance.waivers import Waiver
 
-__all__ = ["Describe", "write_sarif"]
-
-# Gives what a code means, how it arises and what to do about it; None for a code without a page.
-Describe = Callable[[str], tuple[str, str, str] | None]
+__all__ = ["write_sarif"]
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -43,6 +44,8 @@ _BASE = "TARGETROOT"
 _FINGERPRINT = "ctxaudit/v1"
 # GitHub refuses a file with more for one result; `places` says how many there are.
 _MOST_LOCATIONS = 1_000
+# What rests on a source at second hand: readers show them one by one.
+_MOST_RELATED = 100
 # The longest well-formed pointer has 475; no other leaves no room for what is wrong with it.
 _POINTER_CHARACTERS = 500
 # Readers keep a line number in 32 bits.
@@ -50,9 +53,6 @@ _LAST_LINE = 2**31 - 1
 # What findings name in place of a file: standard input and an option.
 _NO_FILES = frozenset({"-", "--pointer"})
 
-_is_time = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z"
-).fullmatch
 _cited_line = re.compile(r"line ([1-9][0-9]{0,9})").fullmatch
 
 _SEVERITY_LEVELS = {
@@ -73,6 +73,8 @@ class _Result(NamedTuple):
         locations: at least one.
         alike: what the fingerprint is taken of.
         properties: what SARIF has no field for.
+        related: what rests on it without citing it.
+        waiver: who answers for it.
     """
 
     rule: str
@@ -81,6 +83,8 @@ class _Result(NamedTuple):
     locations: list[dict[str, object]]
     alike: list[object]
     properties: dict[str, object]
+    related: list[dict[str, object]]
+    waiver: Waiver | None
 
 
 def write_sarif(
@@ -101,7 +105,7 @@ def write_sarif(
     base = {"description": {"text": "The folder that the targets were named from."}}
     head: dict[str, object] = {
         "tool": {"driver": driver},
-        "invocations": [_invocation(report)],
+        "invocations": [invocation(report)],
         "originalUriBaseIds": {_BASE: base},
         "columnKind": "utf16CodeUnits",
     }
@@ -115,7 +119,7 @@ def write_sarif(
     for result in writer.results():
         digest = hashlib.sha256(to_json(result.alike).encode("ascii")).hexdigest()
         seen[digest] += 1
-        entry = {
+        entry: dict[str, object] = {
             "ruleId": result.rule,
             "ruleIndex": numbers[result.rule],
             "level": result.level,
@@ -124,6 +128,11 @@ def write_sarif(
             "partialFingerprints": {_FINGERPRINT: f"{digest}:{seen[digest]}"},
             "properties": result.properties,
         }
+        if result.related:
+            entry["relatedLocations"] = result.related
+        if writer.has_waivers:
+            waiver = result.waiver
+            entry["suppressions"] = [] if waiver is None else [suppression(waiver)]
         yield separator + to_json(entry)
         separator = ",\n      "
     yield ("]" if not seen else "\n    ]") + "\n  }]\n}\n"
@@ -138,12 +147,16 @@ class _Writer:
         encoded = uri_path(folder)
         self._whole = "./" if encoded is None else encoded + "/"
         self._before = "" if encoded is None else encoded + "/"
+        # Where one result has them, all must, be it none (SARIF 2.1.0, 3.27.23).
+        self.has_waivers = any(
+            one.waiver is not None for one in filter(is_reported, report.sources)
+        ) or any(one.waiver is not None for one in report.findings)
 
     def rules(self) -> dict[str, dict[str, object]]:
         """Give the rules that the results name, by id, in their order."""
         levels: dict[str, str] = {}
         for source in self._report.sources:
-            if _is_reported(source):
+            if is_reported(source):
                 _raise(levels, _source_rule(source), _source_level(source))
         for finding in self._report.findings:
             _raise(levels, _finding_rule(finding), _SEVERITY_LEVELS[finding.severity])
@@ -151,7 +164,7 @@ class _Writer:
 
     def results(self) -> Iterator[_Result]:
         """Give the results: sources that are not available, then findings."""
-        yield from map(self._of_source, filter(_is_reported, self._report.sources))
+        yield from map(self._of_source, filter(is_reported, self._report.sources))
         yield from map(self._of_finding, self._report.findings)
 
     def _rule(self, rule: str, level: str) -> dict[str, object]:
@@ -170,7 +183,7 @@ class _Writer:
     def _of_source(self, source: AuditedSource) -> _Result:
         answer = source.resolution
         rule = _source_rule(source)
-        state = str(answer.status) if answer.conclusive else "inconclusive"
+        state = state_of(source)
         page = self._describe(rule)
         pointer = cut(answer.pointer, _POINTER_CHARACTERS)
         parts = [f"{pointer}: {state}.", page[0] if page else f"({rule})"]
@@ -181,7 +194,7 @@ class _Writer:
         for citation in source.cited_by[:_MOST_LOCATIONS]:
             match = _cited_line(citation.item or "")
             line = int(match[1]) if match and citation.file not in _NO_FILES else None
-            logical = [] if line or citation.item is None else _logical(citation.item, "item")
+            logical = [] if line or citation.item is None else logical_place(citation.item, "item")
             locations.append(self._location(citation.file, line, logical))
         file = source.cited_by[0].file if source.cited_by else ""
         return _Result(
@@ -196,8 +209,22 @@ class _Writer:
                 "conclusive": answer.conclusive,
                 "source_type": None if answer.source_type is None else str(answer.source_type),
                 "places": places,
+                "consequences": [consequence(one) for one in source.consequences],
+                "consequences_left_out": source.consequences_left_out,
             },
+            self._related(source),
+            source.waiver,
         )
+
+    def _related(self, source: AuditedSource) -> list[dict[str, object]]:
+        """Give the places that rest on a source at second hand; the others are its locations."""
+        found: list[dict[str, object]] = []
+        for one in source.beyond_cited[:_MOST_RELATED]:
+            logical = [] if one.item is None else logical_place(one.item, "item")
+            said = message_text(f"Rests on it: {plain_line(one, claim_characters=0)}.")
+            place = self._location(one.file, None, logical)
+            found.append({"id": len(found) + 1, "message": {"text": said}, **place})
+        return found
 
     def _of_finding(self, finding: Finding) -> _Result:
         place = finding.location
@@ -214,9 +241,9 @@ class _Writer:
             alike += ["part", finding.part]
         logical: list[dict[str, object]] = []
         if place.native_id is not None:
-            logical = _logical(place.native_id, "record")
+            logical = logical_place(place.native_id, "record")
         elif place.ordinal is not None:
-            logical = _logical(str(place.ordinal), "record")
+            logical = logical_place(str(place.ordinal), "record")
         page = self._describe(rule)
         return _Result(
             rule,
@@ -227,6 +254,8 @@ class _Writer:
             [self._location(finding.target, place.line, logical)],
             ["finding", rule, finding.target, *alike],
             {"target": finding.target, "severity": str(finding.severity), **place.to_dict()},
+            [],
+            finding.waiver,
         )
 
     def _location(
@@ -239,7 +268,7 @@ class _Writer:
         if encoded is not None and line is not None and 1 <= line <= _LAST_LINE:
             physical["region"] = {"startLine": line}
         if encoded is None and name != ".":
-            logical = logical + _logical(name, "target")
+            logical = logical + logical_place(name, "target")
         location: dict[str, object] = {"physicalLocation": physical}
         if logical:
             location["logicalLocations"] = logical
@@ -248,15 +277,7 @@ class _Writer:
     def _target_of(self, file: str) -> str:
         """Give the target that a file belongs to: two of them may cite one pointer."""
         targets = self._report.targets
-        if len(targets) < 2:
-            return ""
-        held = (name for name in targets if file == name or file.startswith(name + "/"))
-        return max(held, key=len, default="")
-
-
-def _is_reported(source: AuditedSource) -> bool:
-    answer = source.resolution
-    return answer.status is not SourceResolutionStatus.AVAILABLE or not answer.conclusive
+        return "" if len(targets) < 2 else target_of(file, targets)
 
 
 def _source_rule(source: AuditedSource) -> str:
@@ -276,25 +297,3 @@ def _source_level(source: AuditedSource) -> str:
 def _raise(levels: dict[str, str], rule: str, level: str) -> None:
     """Keep the highest level of a rule's results as the rule's own."""
     levels[rule] = max(levels.get(rule, level), level, key=_LEVEL_ORDER.index)
-
-
-def _invocation(report: AuditReport) -> dict[str, object]:
-    invocation: dict[str, object] = {"executionSuccessful": not report.is_interrupted}
-    times = {"startTimeUtc": report.started_at, "endTimeUtc": report.finished_at}
-    invocation |= {key: time for key, time in times.items() if _is_time(time)}
-    if report.is_interrupted:
-        text = f"The run was interrupted: {report.not_checked} sources were not checked."
-        notification = {"level": "error", "message": {"text": text}}
-        invocation["toolExecutionNotifications"] = [notification]
-    invocation["properties"] = {
-        "targets": list(report.targets),
-        "summary": report.summary.to_dict(),
-        "interrupted": report.is_interrupted,
-        "weakened_by_environment": list(report.weakened_by_environment),
-    }
-    return invocation
-
-
-def _logical(name: str, kind: str) -> list[dict[str, object]]:
-    shown = one_line(name)
-    return [{"name": shown, "kind": kind}] if shown else []

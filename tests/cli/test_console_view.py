@@ -20,6 +20,7 @@ from provenance.audit_report import (
     CheckedTranscript,
     Citation,
 )
+from provenance.consequences import Consequence
 from provenance.findings import Finding, Location, Severity
 from provenance.resolution import (
     INCONCLUSIVE_REASONS,
@@ -27,6 +28,7 @@ from provenance.resolution import (
     Reason,
     SourceResolution,
     SourceResolutionStatus,
+    resolution_for,
 )
 
 
@@ -197,3 +199,32 @@ def test_sources_are_counted_where_there_may_be_some() -> None:
         replace(alone, sources=(_source(Reason.TRANSCRIPT_MISSING),)),
     ):
         assert " source" in view_of(report, ExitCode.OK).counts
+
+
+def test_what_rests_on_a_source_beyond_those_that_cite_it_is_told_and_counted() -> None:
+    cited = tuple(Citation("states/a.json", f"f{number}", kind="fact") for number in range(7))
+    direct = tuple(Consequence("fact", one.file, one.item) for one in cited)
+    event = Consequence("text", "transcripts/s1.jsonl", "transcript:s1:2")
+    beyond = tuple(
+        Consequence("pending_item", "states/b.json", f"p{number}", steps=2, parent=7)
+        for number in range(4)
+    )
+    source = AuditedSource(
+        resolution_for("p", Reason.ARTIFACT_MISSING), cited, None, (*direct, event, *beyond), 3
+    )
+    (row,) = view_of(AuditReport(sources=(source,)), ExitCode.MISSING).rows
+    assert row.claims[5:] == (
+        "transcripts/s1.jsonl transcript:s1:2 (text, speaks of it)",
+        "states/b.json p0 (pending item, 2 steps away)",
+        "states/b.json p1 (pending item, 2 steps away)",
+    )
+    # Two that cite it, two beyond, and three that were never listed.
+    assert row.more_claims == 7
+
+
+def test_what_cites_a_source_is_not_counted_twice_where_the_list_was_cut() -> None:
+    cited = tuple(Citation("states/a.json", f"f{number}", kind="fact") for number in range(9))
+    direct = tuple(Consequence("fact", one.file, one.item) for one in cited[:6])
+    source = AuditedSource(resolution_for("p", Reason.ARTIFACT_MISSING), cited, None, direct, 3)
+    (row,) = view_of(AuditReport(sources=(source,)), ExitCode.MISSING).rows
+    assert (len(row.claims), row.more_claims) == (5, 4)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from provenance.audit.explanations import all_explanations, find_explanation
 from provenance.audit_report import AuditedSource, AuditReport, Citation
+from provenance.consequences import Consequence
 from provenance.findings import Finding, Location, Severity
 from provenance.reports import write_sarif
 from provenance.resolution import (
@@ -29,9 +30,10 @@ from provenance.resolution import (
     SourceResolutionStatus,
     resolution_for,
 )
+from tests.reports.hostile import REPORTS, hostile_report
 
 _DATA = Path(__file__).parent.parent / "data" / "sarif"
-_SCHEMA = json.loads((_DATA / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
+_SCHEMA = json.loads((_DATA / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
 _VALIDATOR = jsonschema.Draft4Validator(_SCHEMA, format_checker=jsonschema.FormatChecker())
 _TIME = "2026-01-01T00:00:00.000Z"
 # A relative path of RFC 3986 (`path-noscheme`); the schema's own `format` needs another package.
@@ -232,6 +234,63 @@ def _check(location: dict[str, Any], bases: list[str]) -> None:
 @given(_reports, _texts)
 def test_one_report_is_always_written_the_same(report: AuditReport, folder: str) -> None:
     assert _write(report, folder=folder) == _write(report, folder=folder)
+
+
+@given(REPORTS, _texts)
+def test_waivers_and_consequences_are_valid_and_safe(report: AuditReport, folder: str) -> None:
+    results = _results(report, folder=folder)
+    reported = [one for one in report.sources if one.resolution.status != "available"]
+    waivers = [one.waiver for one in (*reported, *report.findings)]
+    has_waivers = any(waiver is not None for waiver in waivers)
+    assert len(results) == len(waivers)
+    for result, waiver in zip(results, waivers, strict=True):
+        assert ("suppressions" in result) is has_waivers
+        assert len(result.get("suppressions", [])) == (waiver is not None)
+        for one in result.get("relatedLocations", []):
+            _check(one, ["TARGETROOT"])
+            assert _is_plain_line(one["message"]["text"])
+
+
+def test_what_is_waived_is_suppressed_with_who_and_why() -> None:
+    results = _results(hostile_report())
+    said = {result["ruleId"]: result["suppressions"] for result in results}
+    assert said["torn_line"] == []
+    assert said["waived_code"] == [
+        {
+            "kind": "external",
+            "status": "accepted",
+            "justification": "known (waived by ops until 2026-12-31)",
+        }
+    ]
+    assert said["transcript_missing"][0]["justification"].startswith("lost </skipped>")
+    assert "suppressions" not in _results(_of(_finding()))[0]
+
+
+def test_consequences_are_named_without_what_is_claimed() -> None:
+    (result,) = [one for one in _results(hostile_report()) if one["ruleId"] == "artifact_missing"]
+    assert [one["message"]["text"] for one in result["relatedLocations"]] == [
+        "Rests on it: summary message 0 block 0 in receipts/r.json (2 steps away).",
+        "Rests on it: summary message 0 block 0 in receipts/s]]>.json (3 steps away).",
+        "Rests on it: request in snapshots/q.json (4 steps away).",
+    ]
+    bag = result["properties"]["consequences"]
+    assert [(one["kind"], one["steps"], one["parent"]) for one in bag] == [
+        ("fact", 1, None),
+        ("text", 1, None),
+        ("summary", 2, 1),
+        ("summary", 3, 2),
+        ("request", 4, 3),
+    ]
+    assert not any("text" in one for one in bag)
+    assert result["properties"]["consequences_left_out"] == 7
+
+
+def test_of_many_consequences_the_first_are_places() -> None:
+    many = tuple(Consequence("summary", "r.json", str(n), steps=2) for n in range(150))
+    source = replace(_source(Reason.ARTIFACT_MISSING), consequences=many)
+    (result,) = _results(_cited(source))
+    assert len(result["relatedLocations"]) == 100
+    assert len(result["properties"]["consequences"]) == 150
 
 
 # --- places ----------------------------------------------------------------------------------
