@@ -1,0 +1,258 @@
+"""What a log says of a home, put together; and how the home of now differs from it.
+
+Guarantees: pure. What is appended to a log follows what is there: ordinals and versions count up by
+one, so that two entries about one thing cannot both be in it. The comparison names every entry that
+no longer holds, and gives the leaves of what is new; a home that differs gives no new leaves for
+what differs.
+
+Example:
+    >>> sealed = History()
+    >>> sealed.add(EventLeaf("s1", 1, "a" * 64))
+    >>> now = HomeLeaves(events={"s1": ["b" * 64, "c" * 64]})
+    >>> [str(one.code) for one in differences(sealed, now)], len(new_leaves(sealed, now))
+    (['sealed_event_edited'], 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+from provenance.errors import DataError
+from provenance.sealing.leaves import EventLeaf, Leaf, LedgerLeaf, LockLeaf, StateLeaf
+
+__all__ = [
+    "VERSIONED",
+    "Difference",
+    "DifferenceCode",
+    "History",
+    "HistoryError",
+    "HomeLeaves",
+    "differences",
+    "new_leaves",
+    "unsealed",
+]
+
+
+_Value = TypeVar("_Value")
+
+
+class HistoryError(DataError, ValueError):
+    """An entry does not follow what the log has; the message names its kind."""
+
+    code = "invalid_history"
+
+
+class DifferenceCode(StrEnum):
+    """How a home differs from what was sealed."""
+
+    EVENT_EDITED = "sealed_event_edited"
+    EVENTS_REMOVED = "sealed_events_removed"
+    LEDGER_EDITED = "sealed_ledger_line_edited"
+    LEDGER_REMOVED = "sealed_ledger_lines_removed"
+    STATE_CHANGED = "sealed_state_changed"
+    STATE_REMOVED = "sealed_state_removed"
+    LOCK_CHANGED = "sealed_lock_entry_changed"
+    LOCK_REMOVED = "sealed_lock_entry_removed"
+
+
+# What may change in an honest home; it is sealed as a further version.
+VERSIONED = frozenset(
+    {
+        DifferenceCode.STATE_CHANGED,
+        DifferenceCode.STATE_REMOVED,
+        DifferenceCode.LOCK_CHANGED,
+        DifferenceCode.LOCK_REMOVED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HomeLeaves:
+    """What a home holds now.
+
+    Attributes:
+        events: of each session the digests of its records, in order.
+        ledgers: of each session its ledger's lines, in order.
+        states: of each state the digests of its versions that are to be had, oldest first. A file
+            in `states/` has one: what it holds now.
+        lock: of each pinned pointer the digest of its entry.
+        skipped: what was not looked at, as (`event` or `ledger`, session) or (`state` or `lock`,
+            empty), so that nothing can be said of it.
+    """
+
+    events: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ledgers: Mapping[str, Sequence[LedgerLeaf]] = field(default_factory=dict)
+    states: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
+    lock: Mapping[bytes, str] = field(default_factory=dict)
+    skipped: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(slots=True)
+class History:
+    """What a log says, in the order of its entries; the same shape as `HomeLeaves`."""
+
+    size: int = 0
+    events: dict[str, list[str]] = field(default_factory=dict)
+    ledgers: dict[str, list[LedgerLeaf]] = field(default_factory=dict)
+    states: dict[bytes, list[str]] = field(default_factory=dict)
+    lock: dict[bytes, list[str]] = field(default_factory=dict)
+
+    def add(self, leaf: Leaf) -> None:
+        """Take the next entry.
+
+        Raises:
+            HistoryError: it does not follow.
+        """
+        match leaf:
+            case EventLeaf():
+                _follow(self.events.setdefault(leaf.session, []), leaf.sha256, leaf.ordinal)
+            case LedgerLeaf():
+                _follow(self.ledgers.setdefault(leaf.session, []), leaf, leaf.line)
+            case StateLeaf():
+                _follow(self.states.setdefault(leaf.name, []), leaf.sha256, leaf.version)
+            case LockLeaf():
+                _follow(self.lock.setdefault(leaf.pointer, []), leaf.sha256, leaf.version)
+        self.size += 1
+
+    def stored_digests(self, session: str, filename: str) -> frozenset[str]:
+        """Give the digests under which an artifact was stored, as far as it is sealed."""
+        return frozenset(
+            line.artifact_sha256
+            for line in self.ledgers.get(session, ())
+            if line.event == "stored"
+            and line.filename == filename
+            and line.artifact_sha256 is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not as it was sealed.
+
+    Attributes:
+        code: which kind.
+        name: the session, state or pointer, as it is called in reports.
+        number: ordinal or line, counted from 1; None for states and pins.
+        message: one line: field, expected, got.
+    """
+
+    code: DifferenceCode
+    name: str
+    number: int | None
+    message: str
+
+
+def differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
+    """Give every sealed thing that the home does not have any more as it was."""
+    for session, digests in sorted(sealed.events.items()):
+        if ("event", session) not in now.skipped:
+            yield from _lines(
+                session,
+                digests,
+                now.events.get(session, ()),
+                (DifferenceCode.EVENT_EDITED, DifferenceCode.EVENTS_REMOVED),
+                "event",
+            )
+    for session, lines in sorted(sealed.ledgers.items()):
+        if ("ledger", session) not in now.skipped:
+            yield from _lines(
+                session,
+                [line.sha256 for line in lines],
+                [line.sha256 for line in now.ledgers.get(session, ())],
+                (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED),
+                "ledger line",
+            )
+    for name, versions in sorted(sealed.states.items() if ("state", "") not in now.skipped else ()):
+        found = now.states.get(name, ())
+        shown = _shown(name)
+        if not found:
+            message = "state: expected its sealed version, got nothing of that name"
+            yield Difference(DifferenceCode.STATE_REMOVED, shown, None, message)
+        elif len(found) == 1 and found[0] != versions[-1]:
+            what = "an older version" if found[0] in versions else "other bytes"
+            message = f"state: expected its latest sealed version, got {what}"
+            yield Difference(DifferenceCode.STATE_CHANGED, shown, None, message)
+        elif len(found) > 1 and list(found[: len(versions)]) != versions:
+            message = "state: expected every sealed version as it was, got another or fewer"
+            yield Difference(DifferenceCode.STATE_CHANGED, shown, None, message)
+    for pointer, versions in sorted(sealed.lock.items() if ("lock", "") not in now.skipped else ()):
+        entry = now.lock.get(pointer)
+        if entry is None:
+            message = "lock file: expected the sealed entry of this pointer, got none"
+            yield Difference(DifferenceCode.LOCK_REMOVED, _shown(pointer), None, message)
+        elif entry != versions[-1]:
+            message = "lock file: expected the sealed entry of this pointer, got another"
+            yield Difference(DifferenceCode.LOCK_CHANGED, _shown(pointer), None, message)
+
+
+def new_leaves(sealed: History, now: HomeLeaves) -> list[Leaf]:
+    """Give the leaves of what the log does not have yet, in the order in which they are sealed."""
+    leaves: list[Leaf] = []
+    for session, digests in sorted(now.events.items()):
+        start = len(sealed.events.get(session, ()))
+        leaves += [
+            EventLeaf(session, number, digest)
+            for number, digest in enumerate(digests[start:], start + 1)
+        ]
+    for session, lines in sorted(now.ledgers.items()):
+        leaves += lines[len(sealed.ledgers.get(session, ())) :]
+    for name, versions in sorted(now.states.items()):
+        known = sealed.states.get(name, [])
+        if len(versions) > 1:
+            fresh = versions[len(known) :]
+        else:
+            fresh = versions if not known or versions[-1] != known[-1] else ()
+        leaves += [
+            StateLeaf(name, version, digest) for version, digest in enumerate(fresh, len(known) + 1)
+        ]
+    for pointer, digest in sorted(now.lock.items()):
+        pinned = sealed.lock.get(pointer, [])
+        if not pinned or pinned[-1] != digest:
+            leaves.append(LockLeaf(pointer, len(pinned) + 1, digest))
+    return leaves
+
+
+def unsealed(sealed: History, now: HomeLeaves) -> Iterator[tuple[str, str, int]]:
+    """Count what came after the last seal: kind, name and number of new things.
+
+    What differs from a sealed version is no new thing; `differences` has it.
+    """
+    for session, digests in sorted(now.events.items()):
+        yield "event", session, len(digests) - len(sealed.events.get(session, ()))
+    for session, lines in sorted(now.ledgers.items()):
+        yield "ledger", session, len(lines) - len(sealed.ledgers.get(session, ()))
+    for name, versions in sorted(now.states.items()):
+        known = sealed.states.get(name, ())
+        count = len(versions) - len(known) if len(versions) > 1 else int(not known)
+        yield "state", _shown(name), count
+    yield "lock", "", sum(pointer not in sealed.lock for pointer in now.lock)
+
+
+def _follow(known: list[_Value], value: _Value, number: int) -> None:
+    if number != len(known) + 1:
+        raise HistoryError(f"entry: expected number {len(known) + 1} of its kind, got {number}")
+    known.append(value)
+
+
+def _lines(
+    session: str,
+    sealed: Sequence[str],
+    now: Sequence[str],
+    codes: tuple[DifferenceCode, DifferenceCode],
+    what: str,
+) -> Iterator[Difference]:
+    edited, removed = codes
+    for number, (expected, got) in enumerate(zip(sealed, now, strict=False), 1):
+        if expected != got:
+            message = f"{what} {number}: expected the sealed digest, got another"
+            yield Difference(edited, session, number, message)
+    if len(now) < len(sealed):
+        message = f"{what}s: expected the {len(sealed)} that were sealed, got {len(now)}"
+        yield Difference(removed, session, len(now) + 1, message)
+
+
+def _shown(name: bytes) -> str:
+    return name.decode("utf-8", "backslashreplace")
