@@ -5,8 +5,9 @@ module is loaded when that command is used. Whatever happens, the last word is o
 error and a documented exit code, never a traceback (unless `CTXAUDIT_DEBUG` asks for one).
 
 Example:
-    >>> app.list_commands(click.Context(app))
-    ['cite', 'compact', 'explain', 'render', 'schema', 'show', 'spill', 'transcript', 'verify']
+    >>> app.list_commands(click.Context(app))  # doctest: +NORMALIZE_WHITESPACE
+    ['attest', 'cite', 'compact', 'explain', 'keygen', 'log', 'render', 'schema', 'seal', 'show',
+     'spill', 'transcript', 'verify']
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ __all__ = ["app", "run"]
 
 # name: (module below this package, what the list of commands says)
 _COMMANDS = {
+    "attest": (".commands.attest", "Check the signed result of a run."),
     "cite": (".commands.cite", "Print pointers to the records of transcripts that hold a text."),
     "compact": (".commands.compact", "Compact a history of messages, with a receipt."),
     "explain": (".commands.explain", "What a reason, finding or exit code means, and what to do."),
+    "keygen": (".commands.keygen", "Make a key pair for seals and attestations."),
+    "log": (".commands.log", "Write and check proofs that a source is sealed."),
     "render": (".commands.render", "Print a durable state as the model will see it."),
     "schema": (".commands.schema", "Print a JSON Schema."),
+    "seal": (".commands.seal", "Sign what a state home holds now."),
     "show": (".commands.show", "Print the evidence behind one pointer, if it verifies."),
     "spill": (".commands.spill", "Store a file or standard input, print its pointer."),
     "transcript": (".commands.transcript", "Check, append to and repair transcripts."),

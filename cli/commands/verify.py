@@ -41,6 +41,8 @@ _WEAKENING = (
     "as_format",
     "session",
     "since",
+    # Whoever chooses the key chooses what is `sealed`.
+    "seal",
 )
 
 
@@ -52,6 +54,7 @@ _WEAKENING = (
         "ctxaudit verify ~/.claude/projects --since 2026-11-01",
         "ctxaudit verify --pointer transcript:run-1:3 --transcript-root logs",
         "ctxaudit verify --scan notes.md home",
+        "ctxaudit verify home --seal seal.key.pub --seal-checkpoint held.checkpoint",
         "cat pointers.txt | ctxaudit verify - home --format ndjson",
     ),
 )
@@ -64,6 +67,22 @@ _WEAKENING = (
     "--min-strength",
     type=click.Choice(_STRENGTHS),
     help="Weaker evidence counts as corrupt.",
+)
+@option(
+    "--seal",
+    type=PathName(),
+    help="Public key: the homes have to be as they were sealed with it; see docs/seals.md.",
+)
+@option(
+    "--seal-checkpoint",
+    type=PathName(),
+    help="A checkpoint that you hold from another day; the log has to contain it.",
+)
+@option("--attest", type=PathName(), help="Private key: sign the result of the run with it.")
+@option(
+    "--attest-output",
+    type=PathName(),
+    help="File for the signed result, outside the targets (in-toto Statement, DSSE).",
 )
 @option("--scan", is_flag=True, help="File targets and - are texts: look for pointers in them.")
 @format_option
@@ -82,6 +101,10 @@ def command(
     policy: str | None,
     as_tenant: str | None,
     min_strength: str | None,
+    seal: str | None,
+    seal_checkpoint: str | None,
+    attest: str | None,
+    attest_output: str | None,
     scan: bool,
     as_format: str | None,
     check_all: bool,
@@ -122,6 +145,10 @@ def command(
         policy=policy,
         tenant=as_tenant,
         min_strength=min_strength,
+        seal=seal,
+        seal_checkpoint=seal_checkpoint,
+        attest=attest,
+        attest_output=attest_output,
         scan=scan,
         as_format=as_format,
         check_all=check_all,

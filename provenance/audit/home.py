@@ -77,6 +77,7 @@ class HomeReader:
             policies=policies,
             prefix=prefix,
             transcript_folder=f"{_TRANSCRIPTS}/" if own_transcripts else "",
+            home=home,
         )
 
     def fill(self, home: TrustedRoot, part: AuditPart) -> None:

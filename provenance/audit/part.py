@@ -77,6 +77,7 @@ class AuditPart:
         whole: transcripts to check whole, native ones.
         trees: transcripts of any format to check whole.
         origins: where a pointer that nothing cites came from, for the names of findings.
+        home: the state home that it is of; None: it is of none.
     """
 
     transcripts: TrustedRoot | None = None
@@ -89,6 +90,7 @@ class AuditPart:
     whole: list[WholeTranscript] = field(default_factory=list)
     trees: list[TranscriptTree] = field(default_factory=list)
     origins: dict[str, str] = field(default_factory=dict)
+    home: TrustedRoot | None = None
 
     def cite(self, pointer: str, citation: Citation | None = None, *, origin: str = "") -> None:
         """Note that `pointer` is to be checked, and who rests on it.
@@ -113,7 +115,7 @@ class AuditPart:
 
     def close(self) -> None:
         """Close the handles of its roots; they open again when they are used again."""
-        roots = [self.transcripts, self.artifacts, *(tree.root for tree in self.trees)]
+        roots = [self.transcripts, self.artifacts, self.home, *(tree.root for tree in self.trees)]
         for root in roots:
             if root is not None:
                 root.close()

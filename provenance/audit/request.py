@@ -17,6 +17,7 @@ from provenance.errors import CallerError
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.policy import Policy
 from provenance.resolution import Strength
+from provenance.sealing.reading import SealTrust
 
 __all__ = ["STDIN", "AuditRequest", "TargetError"]
 
@@ -50,6 +51,8 @@ class AuditRequest:
         sessions: check transcripts of these sessions only, as `fnmatch` patterns; empty: all.
         since: leave out transcripts that ended before this time; None: none.
         expected_hash: the content hash of the one transcript that is named, 64 hex digits.
+        seal: the key, from outside of every target, that has to have sealed the homes; None: seals
+            are not looked at, and nothing is `sealed`.
         jobs: processes that verify.
         limits: bounds on what is read.
     """
@@ -69,5 +72,6 @@ class AuditRequest:
     sessions: tuple[str, ...] = ()
     since: datetime | None = None
     expected_hash: str | None = None
+    seal: SealTrust | None = None
     jobs: int = 1
     limits: Limits = DEFAULT_LIMITS

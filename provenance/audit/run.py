@@ -24,6 +24,7 @@ from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
+from provenance.audit.sealed import PartSeal
 from provenance.audit.targets import read_targets
 from provenance.audit.trees import TreeChecker
 from provenance.audit.verifying import PartVerifier
@@ -82,6 +83,7 @@ class _Run:
         self._notes = Notes()
         self._sources: list[AuditedSource] = []
         self._trees = TreeChecker(request, self._notes, listener)
+        self._seals: list[PartSeal] = []
 
     def report(self, *, is_interrupted: bool) -> AuditReport:
         started_at = self._time()
@@ -95,7 +97,7 @@ class _Run:
             try:
                 self._listener.on_plan(total + transcripts)
                 for part in plan.parts:
-                    self._verify(part)
+                    self._verify(part, self._seal_of(part))
                     self._trees.check(part)
                 self._listener.on_verified()
             except KeyboardInterrupt:
@@ -118,14 +120,23 @@ class _Run:
             transcripts=tuple(sorted(self._trees.checked, key=lambda one: one.target)),
             references=self._trees.references.listed(),
             reference_counts=self._trees.references.counts(),
+            seals=tuple(seal.checked for seal in self._seals),
             not_checked=total - len(self._sources),
             transcripts_not_checked=transcripts - self._trees.looked_at,
             uncited=plan.uncited,
             is_interrupted=is_interrupted,
         )
 
-    def _verify(self, part: AuditPart) -> None:
-        if not part.citations:
+    def _seal_of(self, part: AuditPart) -> PartSeal | None:
+        trust = self._request.seal
+        if trust is None or not (part.home or part.citations or part.trees):
+            return None
+        seal = PartSeal(part, self._request, trust, self._notes)
+        self._seals.append(seal)
+        return seal
+
+    def _verify(self, part: AuditPart, seal: PartSeal | None) -> None:
+        if not part.citations and seal is None:
             return
         jobs = self._request.jobs
         pace = Pace.for_jobs(jobs)
@@ -137,7 +148,10 @@ class _Run:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
                 found = [
-                    AuditedSource(resolution, tuple(part.citations[resolution.pointer]))
+                    AuditedSource(
+                        resolution if seal is None else seal.judge(resolution),
+                        tuple(part.citations[resolution.pointer]),
+                    )
                     for resolution in verifier.verify(batch, jobs=jobs)
                 ]
                 pace.took(self._stopwatch() - before)
@@ -145,6 +159,13 @@ class _Run:
                     self._require_strength(source, part)
                 self._sources += found
                 self._listener.on_sources(found)
+            # What is sealed has to be there, cited or not.
+            artifacts = [] if seal is None else list(seal.artifacts())
+            for batch in batches(artifacts, Pace.for_jobs(jobs)):
+                for resolution in verifier.verify(batch, jobs=jobs):
+                    if seal is not None:
+                        seal.take_artifact(resolution)
+                self._listener.on_sources(())
 
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution

@@ -21,7 +21,14 @@ from enum import StrEnum
 from typing import TypeVar
 
 from provenance.errors import DataError
-from provenance.sealing.leaves import EventLeaf, Leaf, LedgerLeaf, LockLeaf, StateLeaf
+from provenance.sealing.leaves import (
+    REMOVED,
+    EventLeaf,
+    Leaf,
+    LedgerLeaf,
+    LockLeaf,
+    StateLeaf,
+)
 
 __all__ = [
     "VERSIONED",
@@ -117,6 +124,10 @@ class History:
                 _follow(self.lock.setdefault(leaf.pointer, []), leaf.sha256, leaf.version)
         self.size += 1
 
+    def has(self, kind: str, session: str) -> bool:
+        """Say whether there is any `event` or `ledger` line of a session."""
+        return session in (self.events if kind == "event" else self.ledgers)
+
     def stored_digests(self, session: str, filename: str) -> frozenset[str]:
         """Give the digests under which an artifact was stored, as far as it is sealed."""
         return frozenset(
@@ -165,25 +176,35 @@ def differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
                 (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED),
                 "ledger line",
             )
-    for name, versions in sorted(sealed.states.items() if ("state", "") not in now.skipped else ()):
+    if ("state", "") not in now.skipped:
+        yield from _state_differences(sealed, now)
+    if ("lock", "") not in now.skipped:
+        yield from _lock_differences(sealed, now)
+
+
+def _state_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
+    for name, versions in sorted(sealed.states.items()):
         found = now.states.get(name, ())
         shown = _shown(name)
-        if not found:
+        if not found and versions[-1] != REMOVED:
             message = "state: expected its sealed version, got nothing of that name"
             yield Difference(DifferenceCode.STATE_REMOVED, shown, None, message)
-        elif len(found) == 1 and found[0] != versions[-1]:
+        elif len(found) == 1 and versions[-1] not in (found[0], REMOVED):
             what = "an older version" if found[0] in versions else "other bytes"
             message = f"state: expected its latest sealed version, got {what}"
             yield Difference(DifferenceCode.STATE_CHANGED, shown, None, message)
         elif len(found) > 1 and list(found[: len(versions)]) != versions:
             message = "state: expected every sealed version as it was, got another or fewer"
             yield Difference(DifferenceCode.STATE_CHANGED, shown, None, message)
-    for pointer, versions in sorted(sealed.lock.items() if ("lock", "") not in now.skipped else ()):
+
+
+def _lock_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
+    for pointer, versions in sorted(sealed.lock.items()):
         entry = now.lock.get(pointer)
-        if entry is None:
+        if entry is None and versions[-1] != REMOVED:
             message = "lock file: expected the sealed entry of this pointer, got none"
             yield Difference(DifferenceCode.LOCK_REMOVED, _shown(pointer), None, message)
-        elif entry != versions[-1]:
+        elif entry is not None and versions[-1] not in (entry, REMOVED):
             message = "lock file: expected the sealed entry of this pointer, got another"
             yield Difference(DifferenceCode.LOCK_CHANGED, _shown(pointer), None, message)
 
@@ -199,20 +220,30 @@ def new_leaves(sealed: History, now: HomeLeaves) -> list[Leaf]:
         ]
     for session, lines in sorted(now.ledgers.items()):
         leaves += lines[len(sealed.ledgers.get(session, ())) :]
-    for name, versions in sorted(now.states.items()):
-        known = sealed.states.get(name, [])
+    leaves += _state_leaves(sealed, now)
+    leaves += _lock_leaves(sealed, now)
+    return leaves
+
+
+def _state_leaves(sealed: History, now: HomeLeaves) -> Iterator[StateLeaf]:
+    names = now.states.keys() | (() if ("state", "") in now.skipped else sealed.states.keys())
+    for name in sorted(names):
+        known, versions = sealed.states.get(name, []), now.states.get(name, ())
         if len(versions) > 1:
             fresh = versions[len(known) :]
         else:
-            fresh = versions if not known or versions[-1] != known[-1] else ()
-        leaves += [
-            StateLeaf(name, version, digest) for version, digest in enumerate(fresh, len(known) + 1)
-        ]
-    for pointer, digest in sorted(now.lock.items()):
-        pinned = sealed.lock.get(pointer, [])
-        if not pinned or pinned[-1] != digest:
-            leaves.append(LockLeaf(pointer, len(pinned) + 1, digest))
-    return leaves
+            latest = versions[-1] if versions else REMOVED
+            fresh = () if known and known[-1] == latest else (latest,)
+        for version, digest in enumerate(fresh, len(known) + 1):
+            yield StateLeaf(name, version, digest)
+
+
+def _lock_leaves(sealed: History, now: HomeLeaves) -> Iterator[LockLeaf]:
+    pointers = now.lock.keys() | (() if ("lock", "") in now.skipped else sealed.lock.keys())
+    for pointer in sorted(pointers):
+        known, latest = sealed.lock.get(pointer, []), now.lock.get(pointer, REMOVED)
+        if not known or known[-1] != latest:
+            yield LockLeaf(pointer, len(known) + 1, latest)
 
 
 def unsealed(sealed: History, now: HomeLeaves) -> Iterator[tuple[str, str, int]]:
@@ -226,9 +257,11 @@ def unsealed(sealed: History, now: HomeLeaves) -> Iterator[tuple[str, str, int]]
         yield "ledger", session, len(lines) - len(sealed.ledgers.get(session, ()))
     for name, versions in sorted(now.states.items()):
         known = sealed.states.get(name, ())
-        count = len(versions) - len(known) if len(versions) > 1 else int(not known)
+        is_new = not known or known[-1] == REMOVED
+        count = len(versions) - len(known) if len(versions) > 1 else int(is_new)
         yield "state", _shown(name), count
-    yield "lock", "", sum(pointer not in sealed.lock for pointer in now.lock)
+    pins = (sealed.lock.get(pointer, (REMOVED,)) for pointer in now.lock)
+    yield "lock", "", sum(versions[-1] == REMOVED for versions in pins)
 
 
 def _follow(known: list[_Value], value: _Value, number: int) -> None:

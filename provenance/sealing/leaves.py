@@ -25,6 +25,7 @@ from provenance.pointers import is_name
 __all__ = [
     "DOMAIN",
     "MAX_ENTRY_BYTES",
+    "REMOVED",
     "EntryError",
     "EventLeaf",
     "Leaf",
@@ -37,6 +38,8 @@ __all__ = [
 DOMAIN: Final = "ctxaudit.leaf/1"
 # A file name of 255 bytes takes 765 at most, a pointer 1,400.
 MAX_ENTRY_BYTES = 8_192
+REMOVED: Final = "-"
+"""In the place of a digest: what the entry is about was removed on purpose, and sealed as that."""
 _NOTHING = "-"
 _LEDGER_EVENTS = frozenset({"stored", "renamed", "removed"})
 _is_digest = re.compile(r"[0-9a-f]{64}").fullmatch
@@ -115,7 +118,7 @@ class StateLeaf:
     Attributes:
         name: of the state; of a file in `states/`: its name, in bytes.
         version: counted from 1, in the order in which versions were sealed.
-        sha256: of the version's bytes.
+        sha256: of the version's bytes; `REMOVED` where the state was gone when it was sealed.
     """
 
     name: bytes
@@ -140,7 +143,7 @@ class LockLeaf:
     Attributes:
         pointer: what is pinned, as UTF-8.
         version: counted from 1, in the order in which versions were sealed.
-        sha256: of the entry's canonical JSON.
+        sha256: of the entry's canonical JSON; `REMOVED` where it was gone when it was sealed.
     """
 
     pointer: bytes
@@ -181,9 +184,9 @@ def parse_entry(entry: bytes) -> Leaf:
         case ["ledger", session, line, sha256, *rest] if len(rest) == 3:
             leaf = _ledger(LedgerLeaf(_session(session), _count(line), _digest(sha256)), rest)
         case ["state", name, version, sha256]:
-            leaf = StateLeaf(unquote_to_bytes(name), _count(version), _digest(sha256))
+            leaf = StateLeaf(unquote_to_bytes(name), _count(version), _version_digest(sha256))
         case ["lock", pointer, version, sha256]:
-            leaf = LockLeaf(unquote_to_bytes(pointer), _count(version), _digest(sha256))
+            leaf = LockLeaf(unquote_to_bytes(pointer), _count(version), _version_digest(sha256))
         case _:
             raise EntryError("entry: expected the fields of a known kind, got others")
     if leaf.entry != entry:
@@ -227,3 +230,7 @@ def _digest(text: str) -> str:
     if _is_digest(text) is None:
         raise EntryError("entry: expected 64 lower-case hex digits, got another text")
     return text
+
+
+def _version_digest(text: str) -> str:
+    return text if text == REMOVED else _digest(text)

@@ -40,6 +40,7 @@ __all__ = [
     "HeldCheckpointError",
     "LogFault",
     "LogFaultCode",
+    "SealTrust",
     "SealedLog",
     "parse_held",
     "read_log",
@@ -88,6 +89,19 @@ class LogFault:
     def is_warning(self) -> bool:
         """Whether the log can be sound all the same."""
         return self.code in _WARNINGS
+
+
+@dataclass(frozen=True, slots=True)
+class SealTrust:
+    """What a reviewer brings along, from outside of what is audited.
+
+    Attributes:
+        verifier: the key that has to have signed.
+        held: a checkpoint from another day, signed by it; None: none is held.
+    """
+
+    verifier: Verifier
+    held: Checkpoint | None = None
 
 
 @dataclass(slots=True)
