@@ -43,7 +43,7 @@ __all__ = [
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 # A name, not an address: nothing is to be fetched there. docs/seals.md defines it.
-PREDICATE_TYPE = "https://ctxaudit.dev/attestation/audit/v1"
+PREDICATE_TYPE = "urn:ctxaudit:attestation:1"
 REPORT_SUBJECT = "ctxaudit-report.json"
 _ATTESTATION_SCHEMA = "ctxaudit.attestation/1"
 
@@ -140,9 +140,7 @@ class Statement(_Model):
 
     type_: Literal["https://in-toto.io/Statement/v1"] = Field(alias="_type")
     subject: list[Subject]
-    predicate_type: Literal["https://ctxaudit.dev/attestation/audit/v1"] = Field(
-        alias="predicateType"
-    )
+    predicate_type: Literal["urn:ctxaudit:attestation:1"] = Field(alias="predicateType")
     predicate: Predicate
 
 

@@ -86,6 +86,8 @@ def open_envelope(data: bytes, payload_type: str, verifier: Verifier) -> bytes:
             f"signature: expected one of {verifier.label}, got another key's",
             "attestation_key_unknown",
         )
+    if verifier.is_weak:
+        raise EnvelopeError("key: expected a point of large order, got one anybody can sign for")
     return _verified(document, verifier)
 
 

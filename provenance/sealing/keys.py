@@ -56,6 +56,13 @@ MAX_KEY_BYTES = 4_096
 _ED25519 = b"\x01"  # the signature type of C2SP signed-note
 _KEY_BYTES = 32
 _PRIVATE = "PRIVATE+KEY+"
+# The y coordinates of the eight points of small order (RFC 8032, section 5.1): under such a key a
+# signature of anything is valid for anybody. The library takes them, as the standard allows.
+_P = 2**255 - 19
+_Y8 = int.from_bytes(
+    bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little"
+)
+_WEAK = frozenset({0, 1, _P - 1, _Y8, _P - _Y8})
 _is_id = re.compile(r"[0-9a-f]{8}").fullmatch
 
 
@@ -108,6 +115,11 @@ class Verifier:
         """Name and id: what tells keys apart in messages and reports."""
         return f"{self.name}+{self.key_id.hex()}"
 
+    @property
+    def is_weak(self) -> bool:
+        """Whether anybody can sign for it: a point of small order, in whatever spelling."""
+        return (int.from_bytes(self.public, "little") & (2**255 - 1)) % _P in _WEAK
+
     def is_signature(self, signature: bytes, message: bytes) -> bool:
         """Say whether `signature` is this key's over `message`."""
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - loaded at use
@@ -115,6 +127,8 @@ class Verifier:
             Ed25519PublicKey,
         )
 
+        if self.is_weak:
+            return False
         try:
             Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
         except (InvalidSignature, ValueError):
@@ -181,6 +195,8 @@ def parse_verifier(text: str) -> Verifier:
     verifier = Verifier(name, public)
     if verifier.key_id != key_id:
         raise KeyTextError("key: expected the id of its own bytes, got another")
+    if verifier.is_weak:
+        raise KeyTextError("key: expected a point of large order, got one anybody can sign for")
     return verifier
 
 
