@@ -18,11 +18,15 @@ from cli.main import app, main
 from cli.options import environment_name
 
 _COMMANDS = (
+    "attest",
     "cite",
     "compact",
     "explain",
+    "keygen",
+    "log",
     "render",
     "schema",
+    "seal",
     "show",
     "spill",
     "transcript",
