@@ -20,7 +20,7 @@ from provenance.fs import read_operator_file
 from provenance.fs.key_files import read_secret_file
 from provenance.sealing.keys import MAX_KEY_BYTES, parse_signer, parse_verifier
 from provenance.sealing.note import MAX_NOTE_BYTES
-from provenance.sealing.reading import HeldCheckpointError, SealTrust, parse_held
+from provenance.sealing.sealed_log import HeldCheckpointError, SealTrust, parse_held
 
 from .operator_files import label_of
 

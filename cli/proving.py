@@ -36,7 +36,8 @@ from provenance.sealing.proof import (
     parse_proof,
     print_proof,
 )
-from provenance.sealing.reading import SealedLog, read_log
+from provenance.sealing.reading import read_log
+from provenance.sealing.sealed_log import SealedLog
 
 from .exit_codes import ExitCode
 from .keys import read_verifier

@@ -83,7 +83,7 @@ def seal(
     except CallerError as error:
         raise click.UsageError(str(error), ctx) from None
     except DataError as error:
-        talk(f"ctxaudit seal: {label}: {error} ({error.code})")
+        talk(f"ctxaudit seal: {label}: {error}")
         return ExitCode.CORRUPT
     except CtxauditError as error:
         raise SealFailed(f"seal: {label}: {error}") from None

@@ -148,6 +148,11 @@ SEAL_PAGES: dict[str, Page] = {
         "The file was deleted after the last seal.",
         _SEAL_AGAIN,
     ),
+    "sealed_state_versions_rewritten": (
+        "A store has not every version of a state as it was sealed.",
+        "A version was edited or removed, or the store was set back; it only ever adds versions.",
+        _REWRITTEN,
+    ),
     "sealed_lock_entry_changed": (
         "An entry of the lock file is another one than its latest sealed version.",
         "The pin was rewritten after the last seal.",
@@ -162,6 +167,11 @@ SEAL_PAGES: dict[str, Page] = {
         "No seal covers this.",
         "A warning: it is newer than the last seal. An error: the next seal would not cover it.",
         "Run `ctxaudit seal`; with --min-strength sealed each cited source has to be covered.",
+    ),
+    "seal_contended": (
+        "Other runs of seal came first each time.",
+        "Several programs seal one home, again and again.",
+        "Run it again; what the others sealed holds.",
     ),
     "proof_invalid": (
         "A proof does not lead to the root of its checkpoint.",

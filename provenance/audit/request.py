@@ -17,7 +17,7 @@ from provenance.errors import CallerError
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.policy import Policy
 from provenance.resolution import Strength
-from provenance.sealing.reading import SealTrust
+from provenance.sealing.sealed_log import SealTrust
 
 __all__ = ["STDIN", "AuditRequest", "TargetError"]
 

@@ -222,7 +222,8 @@ class _Collector:
     def _states(self) -> dict[bytes, Sequence[str]]:
         """Give every version of every state that is to be had: here is the one place for them.
 
-        A file in `states/` has one version, its bytes of now.
+        A file in `states/` has one version, its bytes of now. What a store keeps has its name after
+        `STORE_PREFIX`, and all of its versions.
         """
         found: dict[bytes, Sequence[str]] = {}
         with self._home.open_directory(_STATES) as folder:

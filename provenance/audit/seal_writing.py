@@ -30,7 +30,8 @@ from provenance.sealing.history import VERSIONED, Difference, differences, new_l
 from provenance.sealing.keys import Signer, sign_note
 from provenance.sealing.log import SEALS_FOLDER, publish_checkpoint, publish_leaves
 from provenance.sealing.merkle import GrowingTree, leaf_hash
-from provenance.sealing.reading import SealedLog, read_log
+from provenance.sealing.reading import read_log
+from provenance.sealing.sealed_log import SealedLog
 
 __all__ = ["NothingToSeal", "OriginError", "Seal", "SealRefused", "seal_home"]
 

@@ -35,7 +35,8 @@ from provenance.resolution import (
 )
 from provenance.sealing.history import Difference, DifferenceCode, differences, unsealed
 from provenance.sealing.log import SEALS_FOLDER
-from provenance.sealing.reading import SealedLog, SealTrust, read_log
+from provenance.sealing.reading import read_log
+from provenance.sealing.sealed_log import SealedLog, SealTrust
 
 __all__ = ["PartSeal"]
 

@@ -13,7 +13,8 @@ from provenance.sealing.keys import (
     parse_signer,
     parse_verifier,
 )
-from provenance.sealing.reading import SealedLog, read_log
+from provenance.sealing.reading import read_log
+from provenance.sealing.sealed_log import SealedLog
 
 __all__ = [
     "Checkpoint",

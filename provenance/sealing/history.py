@@ -31,6 +31,7 @@ from provenance.sealing.leaves import (
 )
 
 __all__ = [
+    "STORE_PREFIX",
     "VERSIONED",
     "Difference",
     "DifferenceCode",
@@ -42,6 +43,9 @@ __all__ = [
     "unsealed",
 ]
 
+
+STORE_PREFIX = b"store/"
+"""Begins the name of a state that a store keeps, with all versions; no file can be called so."""
 
 _Value = TypeVar("_Value")
 
@@ -61,6 +65,7 @@ class DifferenceCode(StrEnum):
     LEDGER_REMOVED = "sealed_ledger_lines_removed"
     STATE_CHANGED = "sealed_state_changed"
     STATE_REMOVED = "sealed_state_removed"
+    VERSIONS_REWRITTEN = "sealed_state_versions_rewritten"
     LOCK_CHANGED = "sealed_lock_entry_changed"
     LOCK_REMOVED = "sealed_lock_entry_removed"
 
@@ -83,8 +88,8 @@ class HomeLeaves:
     Attributes:
         events: of each session the digests of its records, in order.
         ledgers: of each session its ledger's lines, in order.
-        states: of each state the digests of its versions that are to be had, oldest first. A file
-            in `states/` has one: what it holds now.
+        states: of each file in `states/` the digest of what it holds now, as the only one; of each
+            state of a store (`STORE_PREFIX` and its name) those of all versions, oldest first.
         lock: of each pinned pointer the digest of its entry.
         skipped: what was not looked at, as (`event` or `ledger`, session) or (`state` or `lock`,
             empty), so that nothing can be said of it.
@@ -186,15 +191,16 @@ def _state_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]
     for name, versions in sorted(sealed.states.items()):
         found = now.states.get(name, ())
         shown = _shown(name)
-        if not found and versions[-1] != REMOVED:
+        if name.startswith(STORE_PREFIX):
+            if list(found[: len(versions)]) != versions:
+                message = "state: expected every sealed version as it was, got another or fewer"
+                yield Difference(DifferenceCode.VERSIONS_REWRITTEN, shown, None, message)
+        elif not found and versions[-1] != REMOVED:
             message = "state: expected its sealed version, got nothing of that name"
             yield Difference(DifferenceCode.STATE_REMOVED, shown, None, message)
-        elif len(found) == 1 and versions[-1] not in (found[0], REMOVED):
-            what = "an older version" if found[0] in versions else "other bytes"
+        elif found and versions[-1] not in (found[-1], REMOVED):
+            what = "an older version" if found[-1] in versions else "other bytes"
             message = f"state: expected its latest sealed version, got {what}"
-            yield Difference(DifferenceCode.STATE_CHANGED, shown, None, message)
-        elif len(found) > 1 and list(found[: len(versions)]) != versions:
-            message = "state: expected every sealed version as it was, got another or fewer"
             yield Difference(DifferenceCode.STATE_CHANGED, shown, None, message)
 
 
@@ -229,7 +235,7 @@ def _state_leaves(sealed: History, now: HomeLeaves) -> Iterator[StateLeaf]:
     names = now.states.keys() | (() if ("state", "") in now.skipped else sealed.states.keys())
     for name in sorted(names):
         known, versions = sealed.states.get(name, []), now.states.get(name, ())
-        if len(versions) > 1:
+        if name.startswith(STORE_PREFIX):
             fresh = versions[len(known) :]
         else:
             latest = versions[-1] if versions else REMOVED
@@ -258,7 +264,8 @@ def unsealed(sealed: History, now: HomeLeaves) -> Iterator[tuple[str, str, int]]
     for name, versions in sorted(now.states.items()):
         known = sealed.states.get(name, ())
         is_new = not known or known[-1] == REMOVED
-        count = len(versions) - len(known) if len(versions) > 1 else int(is_new)
+        is_kept = name.startswith(STORE_PREFIX)
+        count = len(versions) - len(known) if is_kept else int(is_new)
         yield "state", _shown(name), count
     pins = (sealed.lock.get(pointer, (REMOVED,)) for pointer in now.lock)
     yield "lock", "", sum(versions[-1] == REMOVED for versions in pins)

@@ -804,3 +804,57 @@ def test_a_seal_killed_at_any_step_leaves_a_log_that_holds(
         found = _verify(call, copy, "--min-strength", "sealed")
         assert found.code == 0
         assert not _codes(found, "warning")
+
+
+def test_an_artifact_that_retention_removed_is_no_fault(call: Call, sealed: SealedHome) -> None:
+    """Its ledger says so, in a line that comes after the seal."""
+    _remove_uncited_artifact(sealed)
+    name = json.loads(sealed.lines("s1/tool-results.jsonl")[1])["filename"]
+    line = {"schema": "ctxaudit.artifact/1", "event": "removed", "filename": name}
+    with (sealed.path / "s1/tool-results.jsonl").open("ab") as file:
+        file.write(json.dumps(line).encode() + b"\n")
+    done = _verify(call, sealed)
+    assert done.code == 0
+    assert _codes(done, "warning") == {"not_sealed"}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_several_homes_each_with_its_log(
+    call: Call, sealed: SealedHome, thrice_path: Path, jobs: int
+) -> None:
+    """The second one is altered; its findings carry its name."""
+    other = SealedHome(thrice_path, sealed.key, sealed.public, [])
+    _cut_tail(other)
+    done = _verify(call, sealed, other.path, "--jobs", str(jobs))
+    assert done.code == 14
+    targets = {seal["target"]: seal["seals"] for seal in done.report["seals"]}
+    assert targets == {"home": 1, "second": 3}
+    errors = [one for one in done.report["findings"] if one["severity"] == "error"]
+    assert [one["target"] for one in errors] == ["second/transcripts/s1.jsonl"]
+
+
+@pytest.fixture
+def thrice_path(_three_times: SealedHome, tmp_path: Path) -> Path:
+    shutil.copytree(_three_times.path, tmp_path / "second")
+    return tmp_path / "second"
+
+
+def test_a_state_file_that_is_named_is_held_against_the_seals_of_its_home(
+    call: Call, sealed: SealedHome
+) -> None:
+    state = sealed.path / "states/a.json"
+    options = ("--seal", sealed.public, "--format", "json")
+    done = call("verify", state, *options, "--min-strength", "sealed")
+    assert done.code == 0, done.out
+    _edit_uncited_event(sealed)
+    assert call("verify", state, *options).code == 14
+
+
+def test_the_console_says_whose_seals_and_whether_they_hold(call: Call, sealed: SealedHome) -> None:
+    done = call("verify", sealed.path, "--seal", sealed.public)
+    assert f"Seals of .: 1 by {SIGNER.verifier.label}, 12 entries, log sound\n" in done.out
+    _cut_tail(sealed)
+    done = call("verify", sealed.path, "--seal", sealed.public)
+    assert "the home or its log is not what was sealed" in done.out
+    done = call("verify", sealed.path, "--seal", sealed.public, "--format", "ndjson")
+    assert any('"seal"' in line for line in done.out.splitlines())

@@ -173,13 +173,20 @@ def test_a_changed_and_a_removed_state_are_sealed_as_further_versions() -> None:
     assert history.states[b"a.json"] == [A, B, A, REMOVED, C]
 
 
-def test_versions_of_a_store_keep_their_order() -> None:
-    store = HomeLeaves(states={b"plan": [A, B, C]})
-    history = _history(HomeLeaves(states={b"plan": [A, B]}))
-    assert [leaf.entry for leaf in new_leaves(history, store)] == [StateLeaf(b"plan", 3, C).entry]
+def test_a_store_keeps_every_version() -> None:
+    name = b"store/plan"
+    history = _history(HomeLeaves(states={name: [A, B]}))
+    store = HomeLeaves(states={name: [A, B, C]})
+    assert [leaf.entry for leaf in new_leaves(history, store)] == [StateLeaf(name, 3, C).entry]
     assert list(differences(history, store)) == []
-    altered = HomeLeaves(states={b"plan": [A, C, C]})
-    assert [str(one.code) for one in differences(history, altered)] == ["sealed_state_changed"]
+    assert list(unsealed(history, store)) == [("state", "store/plan", 1), ("lock", "", 0)]
+    for versions in ([A, C, C], [A], [B], [], [B, A]):
+        altered = HomeLeaves(states={name: versions} if versions else {})
+        codes = [str(one.code) for one in differences(history, altered)]
+        assert codes == ["sealed_state_versions_rewritten"]
+        assert new_leaves(history, altered) == (
+            [StateLeaf(name, 3, C)] if len(versions) > 2 else []
+        )
 
 
 def test_what_was_not_looked_at_is_no_difference() -> None:
