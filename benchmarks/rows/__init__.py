@@ -11,6 +11,7 @@ from benchmarks.plan import Plan
 from benchmarks.rows import (
     big_artifact,
     curves,
+    sealing,
     small_artifacts,
     spilling,
     startup,
@@ -29,6 +30,7 @@ FAMILIES: Mapping[str, Callable[[Plan], Iterator[Row]]] = MappingProxyType(
         "compaction": compaction.run,
         "transcript": transcript.run,
         "transcript-trees": transcript_trees.run,
+        "sealing": sealing.run,
         "big-artifact": big_artifact.run,
         "curves": curves.run,
     }

@@ -43,6 +43,10 @@ REMOVED: Final = "-"
 _NOTHING = "-"
 _LEDGER_EVENTS = frozenset({"stored", "renamed", "removed"})
 _is_digest = re.compile(r"[0-9a-f]{64}").fullmatch
+# Nearly all entries are events; this is all that an entry of one can be.
+_is_event = re.compile(
+    rb"ctxaudit\.leaf/1 event ([A-Za-z0-9][A-Za-z0-9._-]{0,199}) ([1-9][0-9]{0,17}) ([0-9a-f]{64})"
+).fullmatch
 _is_count = re.compile(r"[1-9][0-9]{0,17}").fullmatch
 # What stands for itself in a name; every other byte is % and two upper-case hex digits.
 _PLAIN = "-._~"
@@ -70,7 +74,7 @@ class EventLeaf:
     @property
     def entry(self) -> bytes:
         """The bytes of the leaf."""
-        return _join("event", self.session, str(self.ordinal), self.sha256)
+        return f"{DOMAIN} event {self.session} {self.ordinal} {self.sha256}".encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,9 @@ def parse_entry(entry: bytes) -> Leaf:
     Raises:
         EntryError: it is none, or not in the one spelling.
     """
+    if (event := _is_event(entry)) is not None:
+        session, ordinal, sha256 = event.groups()
+        return EventLeaf(session.decode("ascii"), int(ordinal), sha256.decode("ascii"))
     if len(entry) > MAX_ENTRY_BYTES:
         raise EntryError(f"entry: expected at most {MAX_ENTRY_BYTES} bytes, got more")
     try:
@@ -179,10 +186,8 @@ def parse_entry(entry: bytes) -> Leaf:
     if domain != DOMAIN:
         raise EntryError(f"entry: expected {DOMAIN} at its start, got another text")
     match fields:
-        case ["event", session, ordinal, sha256]:
-            leaf: Leaf = EventLeaf(_session(session), _count(ordinal), _digest(sha256))
         case ["ledger", session, line, sha256, *rest] if len(rest) == 3:
-            leaf = _ledger(LedgerLeaf(_session(session), _count(line), _digest(sha256)), rest)
+            leaf: Leaf = _ledger(LedgerLeaf(_session(session), _count(line), _digest(sha256)), rest)
         case ["state", name, version, sha256]:
             leaf = StateLeaf(unquote_to_bytes(name), _count(version), _version_digest(sha256))
         case ["lock", pointer, version, sha256]:
