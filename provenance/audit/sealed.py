@@ -19,10 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from provenance.artifacts.ledger_entry import LedgerEntry
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
 from provenance.audit.seal_leaves import LOCK_FILE, Collected, collect
+from provenance.audit.sealed_ledger import sealed_entries
 from provenance.audit_report import CheckedSeal
 from provenance.findings import Finding, Location, Severity
 from provenance.pointers import SourcePointer, SourcePointerError, parse_source_pointer
@@ -125,6 +127,21 @@ class PartSeal:
                 pointer = f"artifact:{session}:{line.filename}:{line.artifact_sha256}"
                 if line.filename not in removed and pointer not in cited:
                     yield pointer
+
+    def ledger_entries(self) -> dict[tuple[str, str], LedgerEntry]:
+        """Give the sealed ledger entry of each artifact; none where the log is not sound.
+
+        By session and file name, for `--fast`: under a seal the BLAKE3 digest in it may stand for
+        the SHA-256.
+        """
+        if not self._log.is_sound or self._now is None or self._part.artifacts is None:
+            return {}
+        return sealed_entries(
+            self._part.artifacts,
+            self._log.history,
+            limits=self._part.limits,
+            skipped=self._now.leaves.skipped,
+        )
 
     def take_artifact(self, resolution: SourceResolution) -> None:
         """Note what is wrong with a sealed artifact that nobody cites."""
