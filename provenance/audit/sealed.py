@@ -28,6 +28,7 @@ from provenance.audit.sealed_ledger import sealed_entries
 from provenance.audit_report import CheckedSeal
 from provenance.findings import Finding, Location, Severity
 from provenance.pointers import SourcePointer, SourcePointerError, parse_source_pointer
+from provenance.policy import Verdict
 from provenance.resolution import (
     Reason,
     SourceResolution,
@@ -215,7 +216,7 @@ class PartSeal:
         )
         policies = () if self._request.policy is None else (self._request.policy,)
         operators = AuditPart(policies=policies).verdict(pointer, self._request.tenant)
-        if by_machine or operators == "allow":
+        if by_machine or operators is Verdict.ALLOW:
             self._not_compared(target, "denied")
         else:
             message = "policy: compared with no seal, since the operator's policy denies it"
