@@ -17,6 +17,7 @@ import json
 import platform
 import pstats
 import resource
+import shutil
 import sys
 import tempfile
 import time
@@ -101,6 +102,15 @@ def _parser() -> argparse.ArgumentParser:
     parsing = tasks.add_parser("json-lines")
     parsing.add_argument("root", type=Path)
     parsing.set_defaults(setup=_json_lines)
+
+    for name, setup in (("seal", _seal), ("check-seal", _check_seal)):
+        sealing = tasks.add_parser(name)
+        sealing.add_argument("home", type=Path)
+        sealing.set_defaults(setup=setup)
+
+    digests = tasks.add_parser("line-digests")
+    digests.add_argument("path", type=Path)
+    digests.set_defaults(setup=_line_digests)
 
     loop = tasks.add_parser("artifacts-by-hand")
     loop.add_argument("root", type=Path)
@@ -207,6 +217,54 @@ def _records_of(report: AuditReport, *, kind: str) -> str | None:
     if any(one.sha256 is None for one in report.transcripts):
         raise SystemExit("audit: expected the digest of each file, got some without")
     return None if kind == "none" else str(sum(one.records for one in report.transcripts))
+
+
+def _seal(arguments: argparse.Namespace) -> Work:
+    from provenance.audit.seal_writing import seal_home
+    from provenance.fs import TrustedRoot
+    from provenance.sealing.keys import generate_signer
+
+    signer = generate_signer("ctxaudit.example/benchmark")
+    shutil.rmtree(arguments.home / "seals", ignore_errors=True)
+
+    def work() -> Callable[[], str | None]:
+        with TrustedRoot(arguments.home) as home:
+            seal = seal_home(home, signer)
+        return lambda: str(seal.added)
+
+    return work
+
+
+def _check_seal(arguments: argparse.Namespace) -> Work:
+    from provenance.audit import AuditRequest, run_audit
+    from provenance.audit.seal_writing import seal_home
+    from provenance.fs import TrustedRoot
+    from provenance.sealing.keys import generate_signer
+    from provenance.sealing.sealed_log import SealTrust
+
+    signer = generate_signer("ctxaudit.example/benchmark")
+    shutil.rmtree(arguments.home / "seals", ignore_errors=True)
+    with TrustedRoot(arguments.home) as home:
+        seal_home(home, signer)
+    request = AuditRequest(targets=(str(arguments.home),), seal=SealTrust(signer.verifier))
+
+    def work() -> Callable[[], str | None]:
+        report = run_audit(request, clock=lambda: datetime.now(UTC), stopwatch=time.perf_counter)
+        (seal,) = report.seals
+        if not seal.is_sound or "sealed_event_edited" in report.finding_counts:
+            raise SystemExit("check-seal: expected a sound seal")
+        return lambda: str(seal.size)
+
+    return work
+
+
+def _line_digests(arguments: argparse.Namespace) -> Work:
+    def work() -> Callable[[], str | None]:
+        with arguments.path.open("rb") as file:
+            digests = [hashlib.sha256(line.rstrip(b"\r\n")).hexdigest() for line in file]
+        return lambda: str(len(digests))
+
+    return work
 
 
 def _json_lines(arguments: argparse.Namespace) -> Work:

@@ -25,12 +25,16 @@ __all__ = ["app", "run"]
 
 # name: (module below this package, what the list of commands says)
 _COMMANDS = {
+    "attest": (".commands.attest", "Check the signed result of a run."),
     "cite": (".commands.cite", "Print pointers to the records of transcripts that hold a text."),
     "compact": (".commands.compact", "Compact a history of messages, with a receipt."),
     "explain": (".commands.explain", "What a reason, finding or exit code means, and what to do."),
+    "keygen": (".commands.keygen", "Make a key pair for seals and attestations."),
+    "log": (".commands.log", "Write and check proofs that a source is sealed."),
     "pin": (".commands.pin", "Write down digest and length of all evidence, in a lock file."),
     "render": (".commands.render", "Print a durable state as the model will see it."),
     "schema": (".commands.schema", "Print a JSON Schema."),
+    "seal": (".commands.seal", "Sign what a state home holds now."),
     "show": (".commands.show", "Print the evidence behind one pointer, if it verifies."),
     "spill": (".commands.spill", "Store a file or standard input, print its pointer."),
     "state": (".commands.state", "Versions of durable states: log, show, diff, put."),

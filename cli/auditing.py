@@ -32,6 +32,7 @@ from .console_plain import write_plain
 from .console_view import view_of
 from .exit_codes import ExitCode
 from .interrupts import Interrupts
+from .keys import read_signer, read_trust
 from .operator_files import (
     distinct_targets,
     is_folder,
@@ -81,6 +82,10 @@ class VerifyOrder:
     only_transcripts: bool = False
     lock: str | None = None
     fast: bool = False
+    seal: str | None = None
+    seal_checkpoint: str | None = None
+    attest: str | None = None
+    attest_output: str | None = None
 
 
 def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
@@ -96,9 +101,11 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
         OutputFailed: a report could not be written.
     """
     interrupts.hold()
-    _require_places(order.outputs, order.targets)
+    _require_places((*order.outputs, *_attestation_place(order)), order.targets)
     policy = read_policy(order.policy)
     lock = read_lock(order.lock)
+    trust = read_trust(order.seal, order.seal_checkpoint)
+    signer = None if order.attest_output is None else read_signer(order.attest, option="--attest")
     order = _without_repetitions(order)
     if not order.manner.quiet:
         note_absent_folder("--transcript-root", order.transcript_root)
@@ -111,7 +118,7 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     listener = _Relay(order, interrupts)
     try:
         report = run_audit(
-            replace(_request(order, policy, data), lock=lock, fast=order.fast),
+            replace(_request(order, policy, data), lock=lock, fast=order.fast, seal=trust),
             clock=lambda: datetime.now(UTC),
             stopwatch=time.monotonic,
             listener=listener,
@@ -126,7 +133,23 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     code = verdict_of(report, fail_on=order.fail_on, exit_zero=order.exit_zero)
     for output in order.outputs:
         _write(output, report, code, order)
+    if order.attest_output is not None and signer is not None:
+        from .attesting import AttestedOptions, write_attestation
+
+        fail_on = None if order.fail_on is None else tuple(sorted(order.fail_on))
+        asked = AttestedOptions(order.min_strength, fail_on, order.exit_zero)
+        write_attestation(order.attest_output, report, code, asked, signer)
     return code
+
+
+def _attestation_place(order: VerifyOrder) -> tuple[Output, ...]:
+    if order.attest_output is not None:
+        return (Output("attestation", order.attest_output),)
+    if order.attest is not None:
+        raise click.UsageError(
+            "--attest: expected --attest-output beside it, got none", click.get_current_context()
+        )
+    return ()
 
 
 def _without_repetitions(order: VerifyOrder) -> VerifyOrder:

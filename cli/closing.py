@@ -34,6 +34,8 @@ _NOT_CORRUPT = {
     "config_invalid": "a home's own ctxaudit.toml is not understood",
     "reference_corrupt": "what a record says exists elsewhere is not as it says",
 }
+# What begins like this was found by holding a home against its seals.
+_OF_SEALS = ("seal_", "sealed_", "seals_", "not_sealed")
 # What the states of sources do not say where records refer to what is not there.
 _REFERENCE = {
     ExitCode.MISSING: (
@@ -131,6 +133,9 @@ def _corrupt(report: AuditReport) -> str:
         {found for found, code in faults_of_findings(report) if code is ExitCode.CORRUPT}
     )
     found = [_NOT_CORRUPT[code] for code in codes if code in _NOT_CORRUPT]
-    if len(found) < len(codes):
+    seals = [code for code in codes if code.startswith(_OF_SEALS)]
+    if seals:
+        found.append("the home or its log is not what was sealed")
+    if len(found) - bool(seals) < len(codes) - len(seals):
         found.insert(0, "a transcript that was checked whole has a fault")
     return f"Counts as corrupt: {'; '.join(found)}."

@@ -252,6 +252,12 @@ def _notes(report: AuditReport) -> tuple[str, ...]:
     if report.weakened_by_environment:
         names = ", ".join(report.weakened_by_environment)
         notes.append(f"Set by the environment, and weakens the verdict: {names}")
+    for seal in report.seals:
+        sound = "sound" if seal.is_sound else "NOT sound"
+        notes.append(
+            f"Seals of {one_line(seal.target)}: {seal.seals} by {one_line(seal.key)}, "
+            f"{seal.size} entries, log {sound}"
+        )
     return tuple(notes)
 
 

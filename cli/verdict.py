@@ -63,6 +63,7 @@ _UNCHECKED = frozenset(
         "ledger_not_transcript",
         "record_over_limit",
         "reference_not_checked",
+        "seal_not_compared",
         "unaddressable_file",
         "unknown_format",
     }
@@ -152,4 +153,8 @@ def is_unchecked(code: str) -> bool:
 
 
 def _is_anything_verified(report: AuditReport) -> bool:
-    return bool(report.sources) or any(one.records for one in report.transcripts)
+    return (
+        bool(report.sources)
+        or any(one.records for one in report.transcripts)
+        or any(one.size for one in report.seals)
+    )

@@ -24,6 +24,7 @@ __all__ = [
     "AuditReport",
     "AuditedSource",
     "CheckedReference",
+    "CheckedSeal",
     "CheckedTranscript",
     "Citation",
     "Summary",
@@ -198,6 +199,41 @@ class CheckedReference:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedSeal:
+    """A log of seals that was held against the operator's key.
+
+    Attributes:
+        target: the home, relative to what was named; `.` where it was named itself.
+        key: name and id of the key.
+        origin: the log's name for itself; None where no checkpoint of it could be trusted.
+        seals: how many checkpoints were verified.
+        size: number of entries under the last of them.
+        root: the tree's root under the last of them, 64 hex digits; None without one.
+        is_sound: every checkpoint there is was verified.
+    """
+
+    target: str
+    key: str
+    origin: str | None
+    seals: int
+    size: int
+    root: str | None
+    is_sound: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the seal as the JSON object of the report."""
+        return {
+            "target": self.target,
+            "key": self.key,
+            "origin": self.origin,
+            "seals": self.seals,
+            "size": self.size,
+            "root": self.root,
+            "is_sound": self.is_sound,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The numbers of a report; the first eight are about sources, `total` is the sum of seven."""
 
@@ -247,6 +283,7 @@ class AuditReport:
         transcripts: what was checked whole, sorted by target.
         references: what their records say exists elsewhere, the first of each state and target.
         reference_counts: how many references there are, by state.
+        seals: logs of seals that were checked, sorted by target.
         not_checked: sources the run did not come to.
         transcripts_not_checked: files that may be transcripts, which the run did not come to.
         uncited: transcripts and artifacts of homes that nothing cites.
@@ -264,6 +301,7 @@ class AuditReport:
     transcripts: tuple[CheckedTranscript, ...] = ()
     references: tuple[CheckedReference, ...] = ()
     reference_counts: Mapping[str, int] = field(default_factory=_nothing)
+    seals: tuple[CheckedSeal, ...] = ()
     not_checked: int = 0
     transcripts_not_checked: int = 0
     uncited: int = 0

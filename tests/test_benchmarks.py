@@ -90,6 +90,7 @@ ROWS_OF = {
     "small-artifacts": {"small-artifacts"},
     "transcript": {"transcript-last", "transcript-tenth"},
     "transcript-trees": {"tree-claude-code", "tree-memory", "tree-pointer", "tree-codex"},
+    "sealing": {"sealing"},
     "spilling": {"spilling"},
     "big-artifact": {"big-ascii", "big-chinese", "big-two-jobs", "big-memory"},
     "fast": {"fast-ascii", "fast-chinese"},

@@ -43,6 +43,8 @@ _WEAKENING = (
     "since",
     "lock",
     "fast",
+    # Whoever chooses the key chooses what is `sealed`.
+    "seal",
 )
 
 
@@ -54,6 +56,7 @@ _WEAKENING = (
         "ctxaudit verify ~/.claude/projects --since 2026-11-01",
         "ctxaudit verify --pointer transcript:run-1:3 --transcript-root logs",
         "ctxaudit verify --scan notes.md home",
+        "ctxaudit verify home --seal seal.key.pub --seal-checkpoint held.checkpoint",
         "cat pointers.txt | ctxaudit verify - home --format ndjson",
     ),
 )
@@ -72,6 +75,22 @@ _WEAKENING = (
     "--fast",
     is_flag=True,
     help="BLAKE3 instead of SHA-256 for artifacts whose ledger line is sealed.",
+)
+@option(
+    "--seal",
+    type=PathName(),
+    help="Public key: the homes have to be as they were sealed with it; see docs/seals.md.",
+)
+@option(
+    "--seal-checkpoint",
+    type=PathName(),
+    help="A checkpoint that you hold from another day; the log has to contain it.",
+)
+@option("--attest", type=PathName(), help="Private key: sign the result of the run with it.")
+@option(
+    "--attest-output",
+    type=PathName(),
+    help="File for the signed result, outside the targets (in-toto Statement, DSSE).",
 )
 @option("--scan", is_flag=True, help="File targets and - are texts: look for pointers in them.")
 @format_option
@@ -92,6 +111,10 @@ def command(
     min_strength: str | None,
     lock: str | None,
     fast: bool,
+    seal: str | None,
+    seal_checkpoint: str | None,
+    attest: str | None,
+    attest_output: str | None,
     scan: bool,
     as_format: str | None,
     check_all: bool,
@@ -134,6 +157,10 @@ def command(
         min_strength=min_strength,
         lock=lock,
         fast=fast,
+        seal=seal,
+        seal_checkpoint=seal_checkpoint,
+        attest=attest,
+        attest_output=attest_output,
         scan=scan,
         as_format=as_format,
         check_all=check_all,

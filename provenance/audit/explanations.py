@@ -21,6 +21,7 @@ from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._lock_pages import LOCK_PAGES
 from provenance.audit._page import Explanation
 from provenance.audit._reason_pages import REASON_PAGES
+from provenance.audit._seal_pages import SEAL_PAGES
 from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
 from provenance.audit._state_version_pages import STATE_VERSION_PAGES
 from provenance.audit._transcript_pages import TRANSCRIPT_PAGES
@@ -32,7 +33,7 @@ _FAMILIES = {
     "state": STATE_PAGES,
     "reason": REASON_PAGES,
     "strength": STRENGTH_PAGES,
-    "finding": FINDING_PAGES | STATE_VERSION_PAGES | TRANSCRIPT_PAGES | LOCK_PAGES,
+    "finding": (FINDING_PAGES | STATE_VERSION_PAGES | TRANSCRIPT_PAGES | LOCK_PAGES | SEAL_PAGES),
     "exit code": EXIT_PAGES,
     **WORD_PAGES,
     **COMPACTION_PAGES,

@@ -99,6 +99,7 @@ class HomeReader:
             prefix=prefix,
             transcript_folder=f"{_TRANSCRIPTS}/" if own_transcripts else "",
             pins=HeldPins(own_lock),
+            home=home,
         )
 
     def fill(self, home: TrustedRoot, part: AuditPart) -> None:

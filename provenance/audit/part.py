@@ -83,6 +83,7 @@ class AuditPart:
         pins: what a lock file says that the evidence was.
         sealed_ledger: artifact ledger lines that a seal was proved to cover, where the operator
             asked to rely on them (`--fast`); None: SHA-256 is computed.
+        home: the state home that it is of; None: it is of none.
     """
 
     transcripts: TrustedRoot | None = None
@@ -97,6 +98,7 @@ class AuditPart:
     origins: dict[str, str] = field(default_factory=dict)
     pins: HeldPins = NO_PINS
     sealed_ledger: SealedLedger | None = None
+    home: TrustedRoot | None = None
 
     def cite(self, pointer: str, citation: Citation | None = None, *, origin: str = "") -> None:
         """Note that `pointer` is to be checked, and who rests on it.
@@ -134,7 +136,7 @@ class AuditPart:
 
     def close(self) -> None:
         """Close the handles of its roots; they open again when they are used again."""
-        roots = [self.transcripts, self.artifacts, *(tree.root for tree in self.trees)]
+        roots = [self.transcripts, self.artifacts, self.home, *(tree.root for tree in self.trees)]
         for root in roots:
             if root is not None:
                 root.close()

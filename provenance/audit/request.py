@@ -10,17 +10,15 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from provenance.artifacts.sealed import SealedLedger
 from provenance.audit.lock import NamedLock
 from provenance.errors import CallerError
-from provenance.fs import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.policy import Policy
 from provenance.resolution import Strength
+from provenance.sealing.sealed_log import SealTrust
 
 __all__ = ["STDIN", "AuditRequest", "TargetError"]
 
@@ -57,8 +55,8 @@ class AuditRequest:
         lock: the lock file that the operator named; a home's own has to fit too.
         fast: hold artifacts against BLAKE3 instead of SHA-256 where a seal covers their ledger
             line; every report says for how many.
-        sealed_ledger_of: gives, for an artifact root, the ledger lines that a seal was proved to
-            cover in this run; None: no seal is checked, so that `fast` cannot be asked for.
+        seal: the key, from outside of every target, that has to have sealed the homes; None: seals
+            are not looked at, and nothing is `sealed`.
         jobs: processes that verify.
         limits: bounds on what is read.
     """
@@ -80,6 +78,6 @@ class AuditRequest:
     expected_hash: str | None = None
     lock: NamedLock | None = None
     fast: bool = False
-    sealed_ledger_of: Callable[[TrustedRoot], SealedLedger | None] | None = None
+    seal: SealTrust | None = None
     jobs: int = 1
     limits: Limits = DEFAULT_LIMITS

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 
-from provenance.artifacts.sealed import SealedLedger
 from provenance.audit.following import audited_source
 from provenance.audit.listener import Listener
 from provenance.audit.mentions import Mentions
@@ -29,6 +28,7 @@ from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest, TargetError
+from provenance.audit.sealed import PartSeal
 from provenance.audit.targets import read_targets
 from provenance.audit.trees import TreeChecker
 from provenance.audit.verifying import PartVerifier
@@ -39,7 +39,7 @@ from provenance.audit_report import (
 )
 from provenance.consequences import ConsequenceGraph
 from provenance.findings import Finding, Location, Severity
-from provenance.resolution import STRENGTH_ORDER, SourceResolutionStatus, Strength
+from provenance.resolution import STRENGTH_ORDER, SourceResolution, SourceResolutionStatus, Strength
 from provenance.transcripts.formats import rejected_formats
 
 __all__ = ["Listener", "run_audit"]
@@ -94,9 +94,10 @@ class _Run:
         self._sources: list[AuditedSource] = []
         self._fast: Counter[str] = Counter()
         self._trees = TreeChecker(request, self._notes, listener)
+        self._seals: list[PartSeal] = []
 
     def report(self, *, is_interrupted: bool) -> AuditReport:
-        if self._request.fast and self._request.sealed_ledger_of is None:
+        if self._request.fast and self._request.seal is None:
             raise TargetError(_FAST_WITHOUT_SEAL)
         started_at = self._time()
         # 1. What is there to check? A target that cannot be used ends the run here.
@@ -109,7 +110,7 @@ class _Run:
             try:
                 self._listener.on_plan(total + transcripts)
                 for part in plan.parts:
-                    self._verify(part, plan.graph)
+                    self._verify(part, plan.graph, self._seal_of(part))
                     self._trees.check(part)
                 self._listener.on_verified()
             except KeyboardInterrupt:
@@ -133,17 +134,26 @@ class _Run:
             transcripts=tuple(sorted(self._trees.checked, key=lambda one: one.target)),
             references=self._trees.references.listed(),
             reference_counts=self._trees.references.counts(),
+            seals=tuple(seal.checked for seal in self._seals),
             not_checked=total - len(self._sources),
             transcripts_not_checked=transcripts - self._trees.looked_at,
             uncited=plan.uncited,
             is_interrupted=is_interrupted,
         )
 
-    def _verify(self, part: AuditPart, graph: ConsequenceGraph) -> None:
-        if not part.citations:
+    def _seal_of(self, part: AuditPart) -> PartSeal | None:
+        trust = self._request.seal
+        if trust is None or not (part.home or part.citations or part.trees):
+            return None
+        seal = PartSeal(part, self._request, trust, self._notes)
+        self._seals.append(seal)
+        return seal
+
+    def _verify(self, part: AuditPart, graph: ConsequenceGraph, seal: PartSeal | None) -> None:
+        if not part.citations and seal is None:
             return
-        if self._request.fast:
-            part.sealed_ledger = self._sealed_ledger(part)
+        if self._request.fast and seal is not None:
+            part.sealed_ledger = seal.ledger()
         jobs = self._request.jobs
         pace = Pace.for_jobs(jobs)
         mentions = Mentions(part, graph, tenant=self._request.tenant)
@@ -155,6 +165,8 @@ class _Run:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
                 answers = verifier.verify(batch, jobs=jobs)
+                if seal is not None:
+                    answers = list(map(seal.judge, answers))
                 pace.took(self._stopwatch() - before)
                 is_interrupted = not _is_done(partial(mentions.look, answers, jobs=jobs))
                 found = [
@@ -163,16 +175,23 @@ class _Run:
                 ]
                 for source in found:
                     self._require_strength(source, part)
-                    if source.resolution.checked_by is not None:
-                        self._fast[part.prefix.rstrip("/") or "."] += 1
+                    self._count_fast(source.resolution, part)
                 self._sources += found
                 self._listener.on_sources(found)
                 if is_interrupted:
                     raise KeyboardInterrupt
+            # What is sealed has to be there, cited or not.
+            artifacts = [] if seal is None else list(seal.artifacts())
+            for batch in batches(artifacts, Pace.for_jobs(jobs)):
+                for resolution in verifier.verify(batch, jobs=jobs):
+                    self._count_fast(resolution, part)
+                    if seal is not None:
+                        seal.take_artifact(resolution)
+                self._listener.on_sources(())
 
-    def _sealed_ledger(self, part: AuditPart) -> SealedLedger | None:
-        find = self._request.sealed_ledger_of
-        return None if find is None or part.artifacts is None else find(part.artifacts)
+    def _count_fast(self, resolution: SourceResolution, part: AuditPart) -> None:
+        if resolution.checked_by is not None:
+            self._fast[part.prefix.rstrip("/") or "."] += 1
 
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution

@@ -48,6 +48,8 @@ def write_json(report: AuditReport, *, version: str) -> Iterator[str]:
     yield from _lines("transcripts", (one.to_dict() for one in report.transcripts))
     yield ",\n"
     yield from _lines("references", (one.to_dict() for one in report.references))
+    yield ",\n"
+    yield from _lines("seals", (one.to_dict() for one in report.seals))
     yield "\n}\n"
 
 

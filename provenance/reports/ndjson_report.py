@@ -39,6 +39,8 @@ def closing_lines(report: AuditReport) -> Iterator[str]:
         yield to_json({"transcript": transcript.to_dict()}) + "\n"
     for reference in report.references:
         yield to_json({"reference": reference.to_dict()}) + "\n"
+    for seal in report.seals:
+        yield to_json({"seal": seal.to_dict()}) + "\n"
     if report.not_checked or report.is_interrupted or report.weakened_by_environment:
         run = {
             "interrupted": report.is_interrupted,

@@ -18,12 +18,16 @@ from cli.main import app, main
 from cli.options import environment_name
 
 _COMMANDS = (
+    "attest",
     "cite",
     "compact",
     "explain",
+    "keygen",
+    "log",
     "pin",
     "render",
     "schema",
+    "seal",
     "show",
     "spill",
     "state",

@@ -1,0 +1,215 @@
+"""Sealing a home: what is there is held against the log first, and only what is new is added.
+
+Guarantees: a rewritten history is never signed: where a sealed event, ledger line or checkpoint no
+longer holds, nothing is written and every fault is named. The log's own checkpoints must be of the
+very key that signs. Entries are on the disk before the checkpoint that covers them; two runs at
+once never leave two histories. Without anything new nothing is written.
+
+Example:
+    >>> from provenance.sealing.keys import generate_signer
+    >>> seal_home(TrustedRoot("/nowhere"), generate_signer("example.com/a"))
+    Traceback (most recent call last):
+    provenance.audit.seal_writing.NothingToSeal: home: expected something to seal, got nothing
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from provenance.audit.home import HomeReader
+from provenance.audit.notes import Notes
+from provenance.audit.part import AuditPart
+from provenance.audit.request import AuditRequest
+from provenance.audit.seal_leaves import Collected, collect
+from provenance.errors import CallerError, DataError
+from provenance.findings import Severity
+from provenance.fs import TrustedRoot
+from provenance.limits import DEFAULT_LIMITS, Limits
+from provenance.sealing.checkpoint import Checkpoint, is_origin
+from provenance.sealing.history import VERSIONED, Difference, differences, new_leaves
+from provenance.sealing.keys import Signer, sign_note
+from provenance.sealing.log import SEALS_FOLDER, publish_checkpoint, publish_leaves
+from provenance.sealing.merkle import GrowingTree, leaf_hash
+from provenance.sealing.reading import read_log
+from provenance.sealing.sealed_log import SealedLog
+
+__all__ = ["NothingToSeal", "OriginError", "Seal", "SealRefused", "seal_home"]
+
+# How often another run may come first before we give up; each time it has done our work.
+_ATTEMPTS = 20
+
+
+class NothingToSeal(DataError):
+    """A home has nothing that a seal covers."""
+
+    code = "nothing_to_seal"
+
+
+class OriginError(CallerError, ValueError):
+    """An origin that a log cannot have, or that this log does not have."""
+
+    code = "invalid_origin"
+
+
+class SealRefused(DataError):
+    """The home or its log is not what was sealed; nothing was written.
+
+    Attributes:
+        faults: code, place and message of each thing that is wrong.
+        is_conclusive: False where something could merely not be read.
+    """
+
+    code = "seal_refused"
+
+    def __init__(self, faults: tuple[tuple[str, str, str], ...], *, is_conclusive: bool) -> None:
+        first = faults[0]
+        place = f"{first[1]}: " if first[1] else ""
+        more = f"; and {len(faults) - 1} more" if len(faults) > 1 else ""
+        super().__init__(f"{place}{first[2]} ({first[0]}){more}")
+        self.faults = faults
+        self.is_conclusive = is_conclusive
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """The head of a log after sealing.
+
+    Attributes:
+        number: of the newest checkpoint.
+        checkpoint: what it says.
+        note: its bytes.
+        added: how many entries are new; 0: nothing was written.
+        further_versions: states and pins that changed and are sealed as further versions.
+    """
+
+    number: int
+    checkpoint: Checkpoint
+    note: bytes
+    added: int
+    further_versions: tuple[str, ...] = ()
+
+
+def seal_home(
+    home: TrustedRoot,
+    signer: Signer,
+    *,
+    origin: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Seal:
+    """Add what is new in a home to its log, and sign the head.
+
+    Args:
+        home: its root.
+        signer: the key; the same for all seals of a home.
+        origin: what the log is called; None: as before, or like the key.
+        limits: bounds on what is read.
+
+    Raises:
+        SealRefused: what was sealed before no longer holds.
+        NothingToSeal: there is nothing to cover.
+        OriginError: the log is called otherwise.
+        WriteFailed: the disk or file system refused.
+    """
+    part = _part(home, limits)
+    try:
+        for _ in range(_ATTEMPTS):
+            seal = _try(home, part, signer, origin)
+            if seal is not None:
+                return seal
+    finally:
+        part.close()
+    raise SealRefused(
+        (("seal_contended", SEALS_FOLDER, "seals: expected a turn, got other writers each time"),),
+        is_conclusive=False,
+    )
+
+
+def _part(home: TrustedRoot, limits: Limits) -> AuditPart:
+    """Give the home with its own limits and denials: what nobody may rest on is not sealed."""
+    notes = Notes()
+    part = HomeReader(AuditRequest(limits=limits), notes).part_of(home, prefix="")
+    faults = tuple(
+        (finding.code, finding.target, finding.message)
+        for finding in notes.listed()
+        if finding.severity is Severity.ERROR
+    )
+    if faults:
+        raise SealRefused(faults, is_conclusive=False)
+    return part
+
+
+def _try(home: TrustedRoot, part: AuditPart, signer: Signer, origin: str | None) -> Seal | None:
+    """Seal once; None where another run took the number."""
+    # 1. The log holds, under this very key.
+    log = read_log(home.subroot(SEALS_FOLDER), signer.verifier)
+    _require_sound(log)
+    name = _origin(log, signer, origin)
+    # 2. So does the home: nothing that was sealed was rewritten.
+    now = collect(home, part, sealed=log.history)
+    changed = _require_unaltered(log, now)
+    # 3. What is new?
+    leaves = new_leaves(log.history, now.leaves)
+    number = len(log.checkpoints)
+    if not leaves:
+        if log.last is None:
+            raise NothingToSeal("home: expected something to seal, got nothing")
+        return Seal(number, log.last, log.notes[-1], 0)
+    # 4. The tree with it.
+    tree = GrowingTree()
+    for hashed in log.hashes:
+        tree.append(hashed)
+    entries = [leaf.entry for leaf in leaves]
+    for entry in entries:
+        tree.append(leaf_hash(entry))
+    checkpoint = Checkpoint(name, tree.size, tree.root())
+    # 5. The entries first, then the checkpoint: it never covers what is not there.
+    publish_leaves(home, number + 1, checkpoint.root, entries)
+    note = sign_note(checkpoint.text, signer)
+    if not publish_checkpoint(home, number + 1, note):
+        return None
+    return Seal(number + 1, checkpoint, note, len(leaves), changed)
+
+
+def _require_sound(log: SealedLog) -> None:
+    if log.is_absent and not log.checkpoints:
+        return
+    faults = tuple(
+        (str(fault.code), f"{SEALS_FOLDER}/{fault.file}".rstrip("/"), fault.message)
+        for fault in log.faults
+        if not fault.is_warning
+    )
+    if faults:
+        raise SealRefused(faults, is_conclusive=True)
+
+
+def _require_unaltered(log: SealedLog, now: Collected) -> tuple[str, ...]:
+    found = list(differences(log.history, now.leaves))
+    faults = tuple(_fault(one) for one in found if one.code not in VERSIONED)
+    if faults:
+        raise SealRefused(faults, is_conclusive=True)
+    unread = tuple(
+        ("seal_not_compared", name or kind, f"{kind}: expected to read it, got: {why}")
+        for (kind, name), why in sorted(now.unread.items())
+    ) + tuple(
+        ("seal_not_compared", name, f"{kind}: expected to read it, got: denied by the home")
+        for kind, name in sorted(now.denied)
+        if log.history.has(kind, name)
+    )
+    if unread:
+        raise SealRefused(unread, is_conclusive=False)
+    return tuple(one.name for one in found)
+
+
+def _fault(one: Difference) -> tuple[str, str, str]:
+    return str(one.code), one.name, one.message
+
+
+def _origin(log: SealedLog, signer: Signer, origin: str | None) -> str:
+    before = log.last
+    if origin is not None and not is_origin(origin):
+        raise OriginError("origin: expected one printable line, got another text")
+    if before is None:
+        return signer.name if origin is None else origin
+    if origin not in (None, before.origin):
+        raise OriginError("origin: expected that of the log's earlier seals, got another")
+    return before.origin

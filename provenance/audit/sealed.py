@@ -1,0 +1,268 @@
+"""A home held against its seals: the log first, then what it covers, then each cited source.
+
+Guarantees: what a home's own log says counts only under the key that the operator brought. Where
+the log is not sound nothing is `sealed`; where there is none, that is an error and never passed
+over. A session that a policy denies is not opened; where only the home's own policy denies it, the
+check is called incomplete, since a home must not get around its seals.
+
+Example:
+    >>> from provenance.audit.notes import Notes
+    >>> from provenance.sealing.keys import Verifier
+    >>> notes, trust = Notes(), SealTrust(Verifier("example.com/a", bytes(32)))
+    >>> seal = PartSeal(AuditPart(), AuditRequest(seal=trust), trust, notes)
+    >>> [finding.code for finding in notes.listed()], seal.checked.is_sound
+    (['seals_missing'], False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from provenance.artifacts.sealed import SealedLines, sealed_line
+from provenance.audit.notes import Notes
+from provenance.audit.part import AuditPart
+from provenance.audit.request import AuditRequest
+from provenance.audit.seal_leaves import LOCK_FILE, Collected, collect
+from provenance.audit.sealed_ledger import sealed_entries
+from provenance.audit_report import CheckedSeal
+from provenance.findings import Finding, Location, Severity
+from provenance.pointers import SourcePointer, SourcePointerError, parse_source_pointer
+from provenance.policy import Verdict
+from provenance.resolution import (
+    Reason,
+    SourceResolution,
+    SourceResolutionStatus,
+    Strength,
+    resolution_for,
+)
+from provenance.sealing.history import Difference, DifferenceCode, differences, unsealed
+from provenance.sealing.log import SEALS_FOLDER
+from provenance.sealing.reading import read_log
+from provenance.sealing.sealed_log import SealedLog, SealTrust
+
+__all__ = ["PartSeal"]
+
+_AVAILABLE = SourceResolutionStatus.AVAILABLE
+_LEDGER_DIFFERENCES = (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED)
+_EVENT_DIFFERENCES = (DifferenceCode.EVENT_EDITED, DifferenceCode.EVENTS_REMOVED)
+_LOCK_DIFFERENCES = (DifferenceCode.LOCK_CHANGED, DifferenceCode.LOCK_REMOVED)
+
+
+class PartSeal:
+    """The seals of one part; building it reads the log and compares the home with it."""
+
+    def __init__(
+        self, part: AuditPart, request: AuditRequest, trust: SealTrust, notes: Notes
+    ) -> None:
+        """Check the log of a part's home; findings go to `notes`."""
+        self._part = part
+        self._request = request
+        self._notes = notes
+        self._log = SealedLog()
+        self._now: Collected | None = None
+        if part.home is None:
+            message = "seals: expected a state home, got a target that is none"
+            self._note("seals_missing", Severity.ERROR, "", message)
+        else:
+            self._log = read_log(part.home.subroot(SEALS_FOLDER), trust.verifier, held=trust.held)
+            self._note_faults()
+            if self._log.checkpoints:
+                self._now = collect(
+                    part.home, part, sealed=self._log.history, tenant=request.tenant
+                )
+                self._compare(self._now)
+        last = self._log.last
+        self.checked = CheckedSeal(
+            target=part.prefix.rstrip("/") or ".",
+            key=trust.verifier.label,
+            origin=None if last is None else last.origin,
+            seals=len(self._log.checkpoints),
+            size=0 if last is None else last.size,
+            root=None if last is None else last.root.hex(),
+            is_sound=self._log.is_sound,
+        )
+
+    def judge(self, resolution: SourceResolution) -> SourceResolution:
+        """Hold an answer against the log: raise its strength, refuse it, or tell that it is new."""
+        if resolution.status is not _AVAILABLE or not self._log.is_sound or self._now is None:
+            return resolution
+        try:
+            pointer = parse_source_pointer(resolution.pointer)
+        except SourcePointerError:
+            return resolution
+        expected = self._sealed_digests(pointer)
+        if resolution.evidence_sha256 in expected:
+            return replace(resolution, strength=Strength.SEALED)
+        if expected:
+            return resolution_for(
+                resolution.pointer, Reason.SEAL_MISMATCH, source_type=resolution.source_type
+            )
+        is_new = resolution.evidence_sha256 in self._present_digests(pointer, self._now)
+        is_tolerated = is_new and self._request.min_strength is not Strength.SEALED
+        self._notes.add(
+            Finding(
+                "not_sealed",
+                Severity.WARNING if is_tolerated else Severity.ERROR,
+                self._part.name_of(resolution.pointer),
+                Location(native_id=resolution.pointer),
+                "source: expected an entry of the log, got "
+                + ("one that is newer than the last seal" if is_new else "none"),
+            )
+        )
+        return resolution
+
+    def artifacts(self) -> Iterator[str]:
+        """Give pointers to the sealed artifacts that have to be there and that nobody cites."""
+        if not self._log.is_sound or self._now is None:
+            return
+        cited = set(map(_canonical, self._part.citations))
+        for session, lines in sorted(self._log.history.ledgers.items()):
+            if ("ledger", session) in self._now.leaves.skipped:
+                continue
+            present = self._now.leaves.ledgers.get(session, ())
+            removed = {line.filename for line in present if line.event == "removed"}
+            for line in lines:
+                if line.event != "stored" or line.artifact_sha256 is None:
+                    continue
+                pointer = f"artifact:{session}:{line.filename}:{line.artifact_sha256}"
+                if line.filename not in removed and pointer not in cited:
+                    yield pointer
+
+    def ledger(self) -> SealedLines:
+        """Give the sealed ledger lines, for `--fast`; none where the log is not sound.
+
+        Under a seal the BLAKE3 digest in a line may stand for the SHA-256.
+        """
+        if not self._log.is_sound or self._now is None or self._part.artifacts is None:
+            return SealedLines({})
+        entries = sealed_entries(
+            self._part.artifacts,
+            self._log.history,
+            limits=self._part.limits,
+            skipped=self._now.leaves.skipped,
+        )
+        told = {key: sealed_line(entry) for key, entry in entries.items()}
+        return SealedLines({key: line for key, line in told.items() if line is not None})
+
+    def take_artifact(self, resolution: SourceResolution) -> None:
+        """Note what is wrong with a sealed artifact that nobody cites."""
+        pointer = parse_source_pointer(resolution.pointer)
+        target = f"{pointer.session_id}/tool-results/{pointer.artifact_name}"
+        match resolution.status:
+            case SourceResolutionStatus.AVAILABLE:
+                return
+            case SourceResolutionStatus.MISSING:
+                code, got = "sealed_artifact_missing", "nothing"
+            case SourceResolutionStatus.DENIED:
+                self._note_denied(target, pointer, resolution)
+                return
+            case _ if not resolution.conclusive:
+                self._not_compared(target, str(resolution.reason))
+                return
+            case _:
+                code, got = "sealed_artifact_altered", "other ones"
+        message = f"artifact: expected the sealed bytes, got {got} ({resolution.reason})"
+        self._note(code, Severity.ERROR, target, message)
+
+    def _sealed_digests(self, pointer: SourcePointer) -> frozenset[str]:
+        history = self._log.history
+        if pointer.artifact_name is not None:
+            return history.stored_digests(pointer.session_id, pointer.artifact_name)
+        digests = history.events.get(pointer.session_id, ())
+        ordinal = pointer.sequence or 0
+        return frozenset(digests[ordinal - 1 : ordinal])
+
+    @staticmethod
+    def _present_digests(pointer: SourcePointer, now: Collected) -> frozenset[str]:
+        if pointer.artifact_name is None:
+            digests = now.leaves.events.get(pointer.session_id, ())
+            ordinal = pointer.sequence or 0
+            return frozenset(digests[ordinal - 1 : ordinal])
+        return frozenset(
+            line.artifact_sha256
+            for line in now.leaves.ledgers.get(pointer.session_id, ())
+            if line.filename == pointer.artifact_name and line.artifact_sha256 is not None
+        )
+
+    def _note_faults(self) -> None:
+        for fault in self._log.faults:
+            severity = Severity.WARNING if fault.is_warning else Severity.ERROR
+            target = f"{SEALS_FOLDER}/{fault.file}" if fault.file else SEALS_FOLDER
+            self._note(str(fault.code), severity, target, fault.message)
+
+    def _compare(self, now: Collected) -> None:
+        for one in differences(self._log.history, now.leaves):
+            self._note(
+                str(one.code), Severity.ERROR, self._file_of(one), one.message, number=one.number
+            )
+        for (kind, name), why in sorted(now.unread.items()):
+            self._not_compared(self._file_named(kind, name), why)
+        for kind, name in sorted(now.denied):
+            if not self._log.history.has(kind, name):
+                continue
+            self._note_denied(self._file_named(kind, name), _any_pointer(kind, name))
+        for kind, name, count in unsealed(self._log.history, now.leaves):
+            if count > 0:
+                message = f"{kind}: expected no more than was sealed, got {count} newer"
+                self._note("not_sealed", Severity.WARNING, self._file_named(kind, name), message)
+
+    def _note_denied(
+        self, target: str, pointer: SourcePointer, resolution: SourceResolution | None = None
+    ) -> None:
+        """Tell of what was not compared: by the operator's will, or by the home's own."""
+        by_machine = resolution is not None and resolution.reason not in (
+            Reason.POLICY_DENIED,
+            Reason.REFUSED_BY_POLICY,
+        )
+        policies = () if self._request.policy is None else (self._request.policy,)
+        operators = AuditPart(policies=policies).verdict(pointer, self._request.tenant)
+        if by_machine or operators is Verdict.ALLOW:
+            self._not_compared(target, "denied")
+        else:
+            message = "policy: compared with no seal, since the operator's policy denies it"
+            self._note("seal_not_asked", Severity.INFO, target, message)
+
+    def _not_compared(self, target: str, why: str) -> None:
+        message = f"file: expected to compare it with its seal, got: {why}"
+        self._note("seal_not_compared", Severity.ERROR, target, message)
+
+    def _file_of(self, one: Difference) -> str:
+        if one.code in _EVENT_DIFFERENCES:
+            return self._file_named("event", one.name)
+        if one.code in _LEDGER_DIFFERENCES:
+            return self._file_named("ledger", one.name)
+        if one.code in _LOCK_DIFFERENCES:
+            return self._file_named("lock", one.name)
+        return self._file_named("state", one.name)
+
+    def _file_named(self, kind: str, name: str) -> str:
+        match kind:
+            case "event":
+                return f"{self._part.transcript_folder}{name}.jsonl" if name else "transcripts"
+            case "ledger":
+                return f"{name}/tool-results.jsonl" if name else "."
+            case "lock":
+                return LOCK_FILE
+            case _:
+                return f"states/{name}" if name else "states"
+
+    def _note(
+        self, code: str, severity: Severity, target: str, message: str, *, number: int | None = None
+    ) -> None:
+        name = self._part.prefix + target if target else self._part.prefix.rstrip("/") or "."
+        place = Location() if number is None else Location(ordinal=number, line=number)
+        self._notes.add(Finding(code, severity, name, place, message))
+
+
+def _canonical(text: str) -> str:
+    try:
+        return str(parse_source_pointer(text))
+    except SourcePointerError:
+        return text
+
+
+def _any_pointer(kind: str, name: str) -> SourcePointer:
+    if kind == "event":
+        return parse_source_pointer(f"transcript:{name}:1")
+    return parse_source_pointer(f"artifact:{name}:any:{'0' * 64}")

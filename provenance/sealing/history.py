@@ -1,0 +1,298 @@
+"""What a log says of a home, put together; and how the home of now differs from it.
+
+Guarantees: pure. What is appended to a log follows what is there: ordinals and versions count up by
+one, so that two entries about one thing cannot both be in it. The comparison names every entry that
+no longer holds, and gives the leaves of what is new; a home that differs gives no new leaves for
+what differs.
+
+Example:
+    >>> sealed = History()
+    >>> sealed.add(EventLeaf("s1", 1, "a" * 64))
+    >>> now = HomeLeaves(events={"s1": ["b" * 64, "c" * 64]})
+    >>> [str(one.code) for one in differences(sealed, now)], len(new_leaves(sealed, now))
+    (['sealed_event_edited'], 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+from provenance.errors import DataError
+from provenance.sealing.leaves import (
+    REMOVED,
+    EventLeaf,
+    Leaf,
+    LedgerLeaf,
+    LockLeaf,
+    StateLeaf,
+)
+
+__all__ = [
+    "STORE_PREFIX",
+    "VERSIONED",
+    "Difference",
+    "DifferenceCode",
+    "History",
+    "HistoryError",
+    "HomeLeaves",
+    "differences",
+    "new_leaves",
+    "unsealed",
+]
+
+
+STORE_PREFIX = b"store/"
+"""Begins the name of a state that a store keeps, with all versions; no file can be called so."""
+
+_Value = TypeVar("_Value")
+
+
+class HistoryError(DataError, ValueError):
+    """An entry does not follow what the log has; the message names its kind."""
+
+    code = "invalid_history"
+
+
+class DifferenceCode(StrEnum):
+    """How a home differs from what was sealed."""
+
+    EVENT_EDITED = "sealed_event_edited"
+    EVENTS_REMOVED = "sealed_events_removed"
+    LEDGER_EDITED = "sealed_ledger_line_edited"
+    LEDGER_REMOVED = "sealed_ledger_lines_removed"
+    STATE_CHANGED = "sealed_state_changed"
+    STATE_REMOVED = "sealed_state_removed"
+    VERSIONS_REWRITTEN = "sealed_state_versions_rewritten"
+    LOCK_CHANGED = "sealed_lock_entry_changed"
+    LOCK_REMOVED = "sealed_lock_entry_removed"
+
+
+# What may change in an honest home; it is sealed as a further version.
+VERSIONED = frozenset(
+    {
+        DifferenceCode.STATE_CHANGED,
+        DifferenceCode.STATE_REMOVED,
+        DifferenceCode.LOCK_CHANGED,
+        DifferenceCode.LOCK_REMOVED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HomeLeaves:
+    """What a home holds now.
+
+    Attributes:
+        events: of each session the digests of its records, in order.
+        ledgers: of each session its ledger's lines, in order.
+        states: of each file in `states/` the digest of what it holds now, as the only one; of each
+            state of a store (`STORE_PREFIX` and its name) those of all versions, oldest first.
+        lock: of each pinned pointer the digest of its entry.
+        skipped: what was not looked at, as (`event` or `ledger`, session) or (`state` or `lock`,
+            empty), so that nothing can be said of it.
+    """
+
+    events: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ledgers: Mapping[str, Sequence[LedgerLeaf]] = field(default_factory=dict)
+    states: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
+    lock: Mapping[bytes, str] = field(default_factory=dict)
+    skipped: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(slots=True)
+class History:
+    """What a log says, in the order of its entries; the same shape as `HomeLeaves`."""
+
+    size: int = 0
+    events: dict[str, list[str]] = field(default_factory=dict)
+    ledgers: dict[str, list[LedgerLeaf]] = field(default_factory=dict)
+    states: dict[bytes, list[str]] = field(default_factory=dict)
+    lock: dict[bytes, list[str]] = field(default_factory=dict)
+
+    def add(self, leaf: Leaf) -> None:
+        """Take the next entry.
+
+        Raises:
+            HistoryError: it does not follow.
+        """
+        match leaf:
+            case EventLeaf():
+                _follow(self.events.setdefault(leaf.session, []), leaf.sha256, leaf.ordinal)
+            case LedgerLeaf():
+                _follow(self.ledgers.setdefault(leaf.session, []), leaf, leaf.line)
+            case StateLeaf():
+                _follow(self.states.setdefault(leaf.name, []), leaf.sha256, leaf.version)
+            case LockLeaf():
+                _follow(self.lock.setdefault(leaf.pointer, []), leaf.sha256, leaf.version)
+        self.size += 1
+
+    def has(self, kind: str, session: str) -> bool:
+        """Say whether there is any `event` or `ledger` line of a session."""
+        return session in (self.events if kind == "event" else self.ledgers)
+
+    def stored_digests(self, session: str, filename: str) -> frozenset[str]:
+        """Give the digests under which an artifact was stored, as far as it is sealed."""
+        return frozenset(
+            line.artifact_sha256
+            for line in self.ledgers.get(session, ())
+            if line.event == "stored"
+            and line.filename == filename
+            and line.artifact_sha256 is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not as it was sealed.
+
+    Attributes:
+        code: which kind.
+        name: the session, state or pointer, as it is called in reports.
+        number: ordinal or line, counted from 1; None for states and pins.
+        message: one line: field, expected, got.
+    """
+
+    code: DifferenceCode
+    name: str
+    number: int | None
+    message: str
+
+
+def differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
+    """Give every sealed thing that the home does not have any more as it was."""
+    for session, digests in sorted(sealed.events.items()):
+        if ("event", session) not in now.skipped:
+            yield from _lines(
+                session,
+                digests,
+                now.events.get(session, ()),
+                (DifferenceCode.EVENT_EDITED, DifferenceCode.EVENTS_REMOVED),
+                "event",
+            )
+    for session, lines in sorted(sealed.ledgers.items()):
+        if ("ledger", session) not in now.skipped:
+            yield from _lines(
+                session,
+                [line.sha256 for line in lines],
+                [line.sha256 for line in now.ledgers.get(session, ())],
+                (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED),
+                "ledger line",
+            )
+    if ("state", "") not in now.skipped:
+        yield from _state_differences(sealed, now)
+    if ("lock", "") not in now.skipped:
+        yield from _lock_differences(sealed, now)
+
+
+def _state_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
+    for name, versions in sorted(sealed.states.items()):
+        found = now.states.get(name, ())
+        shown = _shown(name)
+        if name.startswith(STORE_PREFIX):
+            if list(found[: len(versions)]) != versions:
+                message = "state: expected every sealed version as it was, got another or fewer"
+                yield Difference(DifferenceCode.VERSIONS_REWRITTEN, shown, None, message)
+        elif not found and versions[-1] != REMOVED:
+            message = "state: expected its sealed version, got nothing of that name"
+            yield Difference(DifferenceCode.STATE_REMOVED, shown, None, message)
+        elif found and versions[-1] not in (found[-1], REMOVED):
+            what = "an older version" if found[-1] in versions else "other bytes"
+            message = f"state: expected its latest sealed version, got {what}"
+            yield Difference(DifferenceCode.STATE_CHANGED, shown, None, message)
+
+
+def _lock_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
+    for pointer, versions in sorted(sealed.lock.items()):
+        entry = now.lock.get(pointer)
+        if entry is None and versions[-1] != REMOVED:
+            message = "lock file: expected the sealed entry of this pointer, got none"
+            yield Difference(DifferenceCode.LOCK_REMOVED, _shown(pointer), None, message)
+        elif entry is not None and versions[-1] not in (entry, REMOVED):
+            message = "lock file: expected the sealed entry of this pointer, got another"
+            yield Difference(DifferenceCode.LOCK_CHANGED, _shown(pointer), None, message)
+
+
+def new_leaves(sealed: History, now: HomeLeaves) -> list[Leaf]:
+    """Give the leaves of what the log does not have yet, in the order in which they are sealed."""
+    leaves: list[Leaf] = []
+    for session, digests in sorted(now.events.items()):
+        start = len(sealed.events.get(session, ()))
+        leaves += [
+            EventLeaf(session, number, digest)
+            for number, digest in enumerate(digests[start:], start + 1)
+        ]
+    for session, lines in sorted(now.ledgers.items()):
+        leaves += lines[len(sealed.ledgers.get(session, ())) :]
+    leaves += _state_leaves(sealed, now)
+    leaves += _lock_leaves(sealed, now)
+    return leaves
+
+
+def _state_leaves(sealed: History, now: HomeLeaves) -> Iterator[StateLeaf]:
+    names = now.states.keys() | (() if ("state", "") in now.skipped else sealed.states.keys())
+    for name in sorted(names):
+        known, versions = sealed.states.get(name, []), now.states.get(name, ())
+        if name.startswith(STORE_PREFIX):
+            fresh = versions[len(known) :]
+        else:
+            latest = versions[-1] if versions else REMOVED
+            fresh = () if known and known[-1] == latest else (latest,)
+        for version, digest in enumerate(fresh, len(known) + 1):
+            yield StateLeaf(name, version, digest)
+
+
+def _lock_leaves(sealed: History, now: HomeLeaves) -> Iterator[LockLeaf]:
+    pointers = now.lock.keys() | (() if ("lock", "") in now.skipped else sealed.lock.keys())
+    for pointer in sorted(pointers):
+        known, latest = sealed.lock.get(pointer, []), now.lock.get(pointer, REMOVED)
+        if not known or known[-1] != latest:
+            yield LockLeaf(pointer, len(known) + 1, latest)
+
+
+def unsealed(sealed: History, now: HomeLeaves) -> Iterator[tuple[str, str, int]]:
+    """Count what came after the last seal: kind, name and number of new things.
+
+    What differs from a sealed version is no new thing; `differences` has it.
+    """
+    for session, digests in sorted(now.events.items()):
+        yield "event", session, len(digests) - len(sealed.events.get(session, ()))
+    for session, lines in sorted(now.ledgers.items()):
+        yield "ledger", session, len(lines) - len(sealed.ledgers.get(session, ()))
+    for name, versions in sorted(now.states.items()):
+        known = sealed.states.get(name, ())
+        is_new = not known or known[-1] == REMOVED
+        is_kept = name.startswith(STORE_PREFIX)
+        count = len(versions) - len(known) if is_kept else int(is_new)
+        yield "state", _shown(name), count
+    pins = (sealed.lock.get(pointer, (REMOVED,)) for pointer in now.lock)
+    yield "lock", "", sum(versions[-1] == REMOVED for versions in pins)
+
+
+def _follow(known: list[_Value], value: _Value, number: int) -> None:
+    if number != len(known) + 1:
+        raise HistoryError(f"entry: expected number {len(known) + 1} of its kind, got {number}")
+    known.append(value)
+
+
+def _lines(
+    session: str,
+    sealed: Sequence[str],
+    now: Sequence[str],
+    codes: tuple[DifferenceCode, DifferenceCode],
+    what: str,
+) -> Iterator[Difference]:
+    edited, removed = codes
+    for number, (expected, got) in enumerate(zip(sealed, now, strict=False), 1):
+        if expected != got:
+            message = f"{what} {number}: expected the sealed digest, got another"
+            yield Difference(edited, session, number, message)
+    if len(now) < len(sealed):
+        message = f"{what}s: expected the {len(sealed)} that were sealed, got {len(now)}"
+        yield Difference(removed, session, len(now) + 1, message)
+
+
+def _shown(name: bytes) -> str:
+    return name.decode("utf-8", "backslashreplace")

@@ -1,0 +1,219 @@
+"""Reading a log as a reviewer does: every checkpoint, every entry, held against the key.
+
+Guarantees: nothing is trusted before its signature. Roots are computed anew from the entries, from
+the first to the last, so that all checkpoints of a log are heads of one growing tree or the log is
+not sound. What is trusted ends at the first fault; each fault has a code, and no text of a file is
+in its message.
+
+Example:
+    >>> from provenance.sealing.keys import Verifier
+    >>> log = read_log(TrustedRoot("/nowhere"), Verifier("example.com/a", bytes(32)))
+    >>> [str(fault.code) for fault in log.faults], log.is_sound
+    (['seals_missing'], False)
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from provenance.errors import CtxauditError
+from provenance.fs import TrustedRoot
+from provenance.sealing.checkpoint import Checkpoint, parse_checkpoint
+from provenance.sealing.history import HistoryError
+from provenance.sealing.keys import SignatureVerdict, Verifier, judge_signature
+from provenance.sealing.leaves import EntryError, Leaf, parse_entry
+from provenance.sealing.log import (
+    LogFileError,
+    LogListing,
+    checkpoint_name,
+    leaves_name,
+    list_log,
+    read_checkpoint,
+    read_leaves,
+)
+from provenance.sealing.merkle import GrowingTree, leaf_hash
+from provenance.sealing.sealed_log import LogFault, LogFaultCode, SealedLog
+
+__all__ = ["read_log"]
+
+
+def read_log(
+    seals: TrustedRoot, verifier: Verifier | None, *, held: Checkpoint | None = None
+) -> SealedLog:
+    """Read and judge a whole log.
+
+    Args:
+        seals: its folder.
+        verifier: the key that is trusted; None: signatures are not judged, so that nothing is
+            proved; for showing what there is.
+        held: a checkpoint that a reviewer holds from another day.
+    """
+    reader = _Reader(seals, verifier, held)
+    reader.read()
+    return reader.log
+
+
+class _Stop(Exception):
+    """The rest of a log cannot be trusted."""
+
+
+class _Reader:
+    def __init__(
+        self, seals: TrustedRoot, verifier: Verifier | None, held: Checkpoint | None
+    ) -> None:
+        self.log = SealedLog()
+        self._seals = seals
+        self._verifier = verifier
+        self._held = held
+        self._tree = GrowingTree()
+        self._held_root = self._tree.root() if held is not None and held.size == 0 else None
+
+    def read(self) -> None:
+        # 1. What is there?
+        try:
+            listing = list_log(self._seals)
+        except CtxauditError as error:
+            self._fault(LogFaultCode.UNREADABLE, "", str(error))
+            return
+        if listing is None or listing.is_empty:
+            self._fault(LogFaultCode.MISSING, "", "seals: expected a checkpoint, got none")
+            if listing is not None:
+                self._note_files(listing)
+            return
+        # 2. Each seal in its turn, until one cannot be trusted.
+        try:
+            for number in range(1, listing.checkpoints[-1] + 1):
+                self._read_seal(number, is_there=number in listing.checkpoints)
+        except _Stop:
+            pass
+        # 3. What the reviewer holds.
+        if self._held is not None:
+            self._compare_held(self._held)
+        # 4. What belongs to no seal.
+        self._note_files(listing)
+
+    def _read_seal(self, number: int, *, is_there: bool) -> None:
+        file = checkpoint_name(number)
+        if not is_there:
+            self._stop(
+                LogFaultCode.CHECKPOINT_MISSING,
+                file,
+                "file: expected a checkpoint before the next one, got none",
+            )
+        # a. The checkpoint is one.
+        try:
+            data = read_checkpoint(self._seals, number)
+            checkpoint, note = parse_checkpoint(data)
+        except CtxauditError as error:
+            self._stop(LogFaultCode.CHECKPOINT_INVALID, file, str(error))
+        # b. The key signed it.
+        verifier = self._verifier
+        if verifier is not None:
+            match judge_signature(note, verifier):
+                case SignatureVerdict.ABSENT:
+                    message = f"signature: expected one of {verifier.label}, got another key's"
+                    self._stop(LogFaultCode.KEY_UNKNOWN, file, message)
+                case SignatureVerdict.INVALID:
+                    message = "signature: expected a valid one of the key, got an invalid one"
+                    self._stop(LogFaultCode.SIGNATURE_INVALID, file, message)
+                case SignatureVerdict.VALID:
+                    pass
+        # c. It continues the one before.
+        self._require_growth(checkpoint, file)
+        # d. Its entries lead from there to its root.
+        self._read_entries(number, checkpoint)
+        self.log.checkpoints.append(checkpoint)
+        self.log.notes.append(data)
+
+    def _require_growth(self, checkpoint: Checkpoint, file: str) -> None:
+        before = self.log.last
+        if before is None:
+            if checkpoint.size == 0:
+                self._stop(LogFaultCode.ROLLED_BACK, file, "size: expected 1 or more, got 0")
+            return
+        if checkpoint.origin != before.origin:
+            self._stop(
+                LogFaultCode.OTHER_LOG, file, "origin: expected that of the log, got another"
+            )
+        if checkpoint.size == before.size and checkpoint.root != before.root:
+            self._stop(
+                LogFaultCode.FORK, file, "root: expected one for each size, got two for the same"
+            )
+        if checkpoint.size <= before.size:
+            message = f"size: expected more than {before.size}, got {checkpoint.size}"
+            self._stop(LogFaultCode.ROLLED_BACK, file, message)
+
+    def _read_entries(self, number: int, checkpoint: Checkpoint) -> None:
+        file = leaves_name(number, checkpoint.root)
+        count = checkpoint.size - self._tree.size
+        leaves: list[Leaf] = []
+        try:
+            for entry in read_leaves(self._seals, number, checkpoint.root, count=count):
+                leaves.append(parse_entry(entry))
+                hashed = leaf_hash(entry)
+                self.log.hashes.append(hashed)
+                self._tree.append(hashed)
+                if self._held is not None and self._tree.size == self._held.size:
+                    self._held_root = self._tree.root()
+        except EntryError as error:
+            self._drop(LogFaultCode.LEAVES_INVALID, file, str(error))
+        except LogFileError as error:
+            self._drop(LogFaultCode.LEAVES_MISSING, file, str(error))
+        except CtxauditError as error:
+            self._drop(LogFaultCode.LEAVES_MISSING, file, str(error))
+        if self._tree.root() != checkpoint.root:
+            self._drop(
+                LogFaultCode.INCONSISTENT,
+                file,
+                "root: expected that of all entries up to here, got another signed",
+            )
+        try:
+            for leaf in leaves:
+                self.log.history.add(leaf)
+        except HistoryError as error:
+            self._drop(LogFaultCode.LEAVES_INVALID, file, str(error))
+
+    def _compare_held(self, held: Checkpoint) -> None:
+        last = self.log.last
+        if last is None or any(not fault.is_warning for fault in self.log.faults):
+            return  # the log is not sound anyway
+        if held.origin != last.origin:
+            self._fault(
+                LogFaultCode.OTHER_LOG,
+                "",
+                "origin: expected that of the checkpoint that is held, got another",
+            )
+        elif held.size > last.size:
+            message = f"size: expected {held.size} or more, as held, got {last.size}"
+            self._fault(LogFaultCode.OLDER_THAN_HELD, "", message)
+        elif self._held_root != held.root:
+            message = f"root: expected that of the checkpoint held at size {held.size}, got another"
+            self._fault(LogFaultCode.FORK, "", message)
+
+    def _note_files(self, listing: LogListing) -> None:
+        used = {(number, one.root.hex()) for number, one in enumerate(self.log.checkpoints, 1)}
+        if self.log.faults and self.log.faults[0].code is not LogFaultCode.MISSING:
+            return  # what belongs to what was not read, nobody knows
+        for number, root in sorted(listing.leaves - used):
+            self._fault(
+                LogFaultCode.UNFINISHED,
+                leaves_name(number, bytes.fromhex(root)),
+                "entries: expected a checkpoint for them, got none",
+            )
+        for _ in listing.strangers[:1]:
+            count = len(listing.strangers)
+            message = f"folder: expected checkpoints and entries alone, got {count} other names"
+            self._fault(LogFaultCode.FILE_UNKNOWN, "", message)
+
+    def _fault(self, code: LogFaultCode, file: str, message: str) -> None:
+        self.log.faults.append(LogFault(code, file, message))
+
+    def _stop(self, code: LogFaultCode, file: str, message: str) -> NoReturn:
+        self._fault(code, file, message)
+        raise _Stop
+
+    def _drop(self, code: LogFaultCode, file: str, message: str) -> NoReturn:
+        """Stop, without the entries that were read of this seal."""
+        last = self.log.last
+        del self.log.hashes[0 if last is None else last.size :]
+        self._stop(code, file, message)

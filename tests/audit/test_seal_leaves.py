@@ -1,0 +1,135 @@
+"""What a home holds that a seal covers, as it is collected."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from provenance.audit.home import HomeReader
+from provenance.audit.notes import Notes
+from provenance.audit.part import AuditPart
+from provenance.audit.request import AuditRequest
+from provenance.audit.seal_leaves import Collected, collect
+from provenance.audit.seal_writing import SealRefused, seal_home
+from provenance.fs import TrustedRoot
+from provenance.resolution import SourceResolutionStatus
+from provenance.resolver import SourcePointerResolver
+from provenance.sealing.history import History
+from provenance.sealing.keys import generate_signer
+
+SIGNER = generate_signer("ctxaudit.example/leaves")
+
+
+def _part(path: Path) -> AuditPart:
+    return HomeReader(AuditRequest(), Notes()).part_of(TrustedRoot(path), prefix="")
+
+
+def _collected(path: Path, sealed: History | None = None) -> Collected:
+    part = _part(path)
+    try:
+        return collect(TrustedRoot(path), part, sealed=sealed)
+    finally:
+        part.close()
+
+
+def _codex(path: Path, session: str, count: int) -> None:
+    meta = {"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload": {"id": session}}
+    lines = [json.dumps(meta)]
+    for number in range(count):
+        payload = {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": f"event {number}"}],
+        }
+        record = {"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": payload}
+        lines.append(json.dumps(record))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("name", ["rollout-x.jsonl", "s9.jsonl", "deeper/rollout-x.jsonl"])
+def test_records_of_another_agents_log_are_those_that_pointers_lead_to(
+    tmp_path: Path, name: str
+) -> None:
+    _codex(tmp_path / "transcripts" / name, "s9", 3)
+    events = _collected(tmp_path).leaves.events
+    assert set(events) == {"s9"}
+    with SourcePointerResolver(tmp_path / "transcripts", tmp_path) as resolver:
+        for ordinal, digest in enumerate(events["s9"], 1):
+            answer = resolver.resolve(f"transcript:s9:{ordinal}")
+            assert answer.status is SourceResolutionStatus.AVAILABLE
+            assert answer.evidence_sha256 == digest
+        assert len(events["s9"]) == 4
+
+
+def test_events_are_those_that_pointers_lead_to(tmp_path: Path) -> None:
+    folder = tmp_path / "transcripts"
+    folder.mkdir()
+    lines = [b'{"sequence":1,"content":"a"}\r\n', b'{"sequence":2,"content":"b"}']
+    (folder / "s1.jsonl").write_bytes(b"".join(lines))
+    events = _collected(tmp_path).leaves.events
+    assert events["s1"] == [hashlib.sha256(line.rstrip()).hexdigest() for line in lines]
+    with SourcePointerResolver(folder, tmp_path) as resolver:
+        for ordinal, digest in enumerate(events["s1"], 1):
+            assert resolver.resolve(f"transcript:s1:{ordinal}").evidence_sha256 == digest
+
+
+def test_names_that_are_no_sessions_and_what_is_no_state(tmp_path: Path) -> None:
+    for folder in ("transcripts", "states", "states/b.json", "s1", "seals/tool-results"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "transcripts/not a name.jsonl").write_text("{}\n")
+    (tmp_path / "states/._a.json").write_text("{}")
+    (tmp_path / "states/a.txt").write_text("{}")
+    (tmp_path / "states/c.json").symlink_to(tmp_path / "states/a.txt")
+    (tmp_path / "seals/tool-results.jsonl").write_text("{}\n")
+    os.mkfifo(tmp_path / "states/d.json")
+    (tmp_path / "states" / os.fsdecode(b"\xff.json")).write_text("{}")
+    leaves = _collected(tmp_path).leaves
+    assert leaves.events == leaves.ledgers == leaves.lock == {}
+    assert leaves.states == {b"\xff.json": (hashlib.sha256(b"{}").hexdigest(),)}
+
+
+def test_a_ledger_line_that_is_no_entry_is_sealed_as_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "s1").mkdir()
+    removed = b'{"schema":"ctxaudit.artifact/1","event":"removed","filename":"a.txt"}'
+    (tmp_path / "s1/tool-results.jsonl").write_bytes(removed + b"\nrubbish\n" + removed)
+    first, second = _collected(tmp_path).leaves.ledgers["s1"]
+    assert (first.event, first.filename, first.line) == ("removed", "a.txt", 1)
+    assert (second.event, second.line) == (None, 2)
+    assert second.sha256 == hashlib.sha256(b"rubbish").hexdigest()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"a":1,"a":2}', '{"pins":[', "\xff"])
+def test_a_lock_file_that_cannot_be_read_is_not_taken_for_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "transcripts").mkdir()
+    (tmp_path / "transcripts/s1.jsonl").write_text('{"sequence":1}\n')
+    (tmp_path / "ctxaudit.lock").write_bytes(text.encode("latin-1"))
+    found = _collected(tmp_path)
+    assert ("lock", "") in found.unread
+    with pytest.raises(SealRefused) as caught:
+        seal_home(TrustedRoot(tmp_path), SIGNER)
+    assert not caught.value.is_conclusive
+    assert not (tmp_path / "seals").exists()
+
+
+def test_what_the_home_denies_is_not_sealed(tmp_path: Path) -> None:
+    (tmp_path / "transcripts").mkdir()
+    for session in ("s1", "s2"):
+        (tmp_path / f"transcripts/{session}.jsonl").write_text('{"sequence":1}\n')
+    config = '[policy]\ndefault = "allow"\n\n[[policy.rule]]\neffect = "deny"\nsession = "s2"\n'
+    seal_home(TrustedRoot(tmp_path), SIGNER)
+    (tmp_path / "ctxaudit.toml").write_text(config + 'why = "private"\n')
+    assert set(_collected(tmp_path).leaves.events) == {"s1"}
+    # It was sealed before: nobody could say any more whether it is as it was.
+    with pytest.raises(SealRefused, match="denied"):
+        seal_home(TrustedRoot(tmp_path), SIGNER)
+
+
+def test_a_configuration_that_is_not_understood(tmp_path: Path) -> None:
+    (tmp_path / "ctxaudit.toml").write_text("nonsense = [")
+    with pytest.raises(SealRefused, match="config_invalid"):
+        seal_home(TrustedRoot(tmp_path), SIGNER)
