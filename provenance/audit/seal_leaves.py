@@ -39,8 +39,9 @@ from provenance.fs import (
 from provenance.limits import Limits
 from provenance.pointers import is_name, parse_source_pointer
 from provenance.policy import Verdict
-from provenance.sealing.history import History, HomeLeaves
+from provenance.sealing.history import STORE_PREFIX, History, HomeLeaves
 from provenance.sealing.leaves import LedgerLeaf
+from provenance.stores import iter_state_versions
 from provenance.transcripts.discovery import find_candidates, open_candidate
 from provenance.transcripts.formats import NATIVE
 from provenance.transcripts.locate import OwnFile, own_file_of
@@ -225,7 +226,7 @@ class _Collector:
         A file in `states/` has one version, its bytes of now. What a store keeps has its name after
         `STORE_PREFIX`, and all of its versions.
         """
-        found: dict[bytes, Sequence[str]] = {}
+        found: dict[bytes, Sequence[str]] = self._kept_states()
         with self._home.open_directory(_STATES) as folder:
             for entry in folder.entries():
                 if not entry.name.endswith(".json") or entry.name.startswith("."):
@@ -236,6 +237,17 @@ class _Collector:
                     data = read_whole(file, max_bytes=self._part.limits.max_document_bytes)
                 found[os.fsencode(entry.name)] = (hashlib.sha256(data).hexdigest(),)
         return found
+
+    def _kept_states(self) -> dict[bytes, Sequence[str]]:
+        """Give the digests of all versions that the state store keeps, oldest first."""
+        kept: dict[bytes, list[str]] = {}
+        try:
+            for one in iter_state_versions(self._home, limits=self._part.limits):
+                name = STORE_PREFIX + one.name.encode("utf-8", "surrogatepass")
+                kept.setdefault(name, []).append(one.sha256)
+        except SourceAbsent:
+            return {}
+        return {name: tuple(digests) for name, digests in kept.items()}
 
     def _lock(self) -> dict[bytes, str]:
         with self._home.open_file(LOCK_FILE) as file:

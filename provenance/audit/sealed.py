@@ -36,7 +36,13 @@ from provenance.resolution import (
     Strength,
     resolution_for,
 )
-from provenance.sealing.history import Difference, DifferenceCode, differences, unsealed
+from provenance.sealing.history import (
+    STORE_PREFIX,
+    Difference,
+    DifferenceCode,
+    differences,
+    unsealed,
+)
 from provenance.sealing.log import SEALS_FOLDER
 from provenance.sealing.reading import read_log
 from provenance.sealing.sealed_log import SealedLog, SealTrust
@@ -44,6 +50,8 @@ from provenance.sealing.sealed_log import SealedLog, SealTrust
 __all__ = ["PartSeal"]
 
 _AVAILABLE = SourceResolutionStatus.AVAILABLE
+_STORE = STORE_PREFIX.decode()
+_STORE_FILE = "states/states.sqlite3"
 _LEDGER_DIFFERENCES = (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED)
 _EVENT_DIFFERENCES = (DifferenceCode.EVENT_EDITED, DifferenceCode.EVENTS_REMOVED)
 _LOCK_DIFFERENCES = (DifferenceCode.LOCK_CHANGED, DifferenceCode.LOCK_REMOVED)
@@ -244,6 +252,8 @@ class PartSeal:
                 return f"{name}/tool-results.jsonl" if name else "."
             case "lock":
                 return LOCK_FILE
+            case _ if name.startswith(_STORE):
+                return f"{_STORE_FILE}:{name.removeprefix(_STORE)}"
             case _:
                 return f"states/{name}" if name else "states"
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from provenance.artifacts import ArtifactStore
 from provenance.audit.seal_writing import Seal, seal_home
 from provenance.fs import TrustedRoot
+from provenance.locks import LockFile, Pin, encode_lock
+from provenance.resolver import SourcePointerResolver
 from provenance.sealing.keys import Signer, generate_signer
 from provenance.transcripts import TranscriptWriter
 
@@ -42,7 +44,7 @@ class SealedHome:
             home.cited.append(store.spill("s1", "cited " * 50, tool="bash").pointer)
             store.spill("s1", "uncited " * 50, tool="bash")
         home.state(home.cited)
-        home.pins({"transcript:s1:1": "a" * 64, "transcript:s1:2": "b" * 64})
+        home.pins("transcript:s1:1", "transcript:s1:4")
         for number in range(seals):
             if number:
                 home.append("s1", 1)
@@ -69,10 +71,23 @@ class SealedHome:
         document = {"schema": "ctxaudit.state/1", "session": "s1", "facts": facts}
         (folder / name).write_text(json.dumps(document))
 
-    def pins(self, digests: dict[str, str]) -> None:
-        pins = [{"pointer": pointer, "sha256": digest} for pointer, digest in digests.items()]
-        document = {"schema": "ctxaudit.lock/1", "pins": pins}
-        (self.path / "ctxaudit.lock").write_text(json.dumps(document))
+    def pins(self, *pointers: str, day: str = "2026-01-01") -> None:
+        """Pin sources as they are, on a day."""
+        with SourcePointerResolver(self.path / "transcripts", self.path) as resolver:
+            answers = resolver.resolve_many(pointers)
+        pins = [
+            Pin(
+                one.pointer,
+                one.evidence_sha256 or "",
+                one.evidence_bytes or 0,
+                f"{day}T00:00:00Z",
+                f"{day.replace('-', '')}T000000Z-{'0' * 16}",
+            )
+            for one in answers
+        ]
+        (self.path / "ctxaudit.lock").write_bytes(
+            encode_lock(LockFile(tuple(sorted(pins, key=lambda pin: pin.pointer))))
+        )
 
     def seal(self, signer: Signer = SIGNER) -> Seal:
         with TrustedRoot(self.path) as root:

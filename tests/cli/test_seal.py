@@ -71,7 +71,7 @@ def test_what_is_as_it_was_sealed_is_sealed(call: Call, sealed: SealedHome) -> N
 
 def test_without_a_key_nothing_is_sealed(call: Call, sealed: SealedHome) -> None:
     done = call("verify", sealed.path, "--format", "json")
-    assert {one["strength"] for one in done.report["results"]} == {"position", "full"}
+    assert {one["strength"] for one in done.report["results"]} == {"position", "full", "pinned"}
     assert done.report["seals"] == []
     done = call("verify", sealed.path, "--min-strength", "sealed", "--format", "json")
     assert done.code == 14
@@ -128,8 +128,7 @@ def _leave_a_draft(home: SealedHome) -> None:
 
 
 def _add_a_pin(home: SealedHome) -> None:
-    pins = {"transcript:s1:1": "a" * 64, "transcript:s1:2": "b" * 64, "transcript:s1:3": "c" * 64}
-    home.pins(pins)
+    home.pins("transcript:s1:1", "transcript:s1:3", "transcript:s1:4")
 
 
 def _respell_the_lock(home: SealedHome) -> None:
@@ -278,11 +277,11 @@ def _remove_state(home: SealedHome) -> None:
 
 
 def _edit_pin(home: SealedHome) -> None:
-    home.pins({"transcript:s1:1": "c" * 64, "transcript:s1:2": "b" * 64})
+    home.pins("transcript:s1:1", "transcript:s1:4", day="2026-01-02")
 
 
 def _remove_pin(home: SealedHome) -> None:
-    home.pins({"transcript:s1:2": "b" * 64})
+    home.pins("transcript:s1:4")
 
 
 def _remove_lock_file(home: SealedHome) -> None:
