@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provenance.audit_report import AuditedSource, CheckedTranscript
+from provenance.decisions import AuthorizationDecision
 
 __all__ = ["Listener"]
 
@@ -20,6 +21,9 @@ class Listener:
 
     def on_plan(self, total: int) -> None:
         """Hear how many sources and transcripts there are to check."""
+
+    def on_decision(self, decision: AuthorizationDecision) -> None:
+        """Hear of an authorization, before anything is looked up; it must not raise."""
 
     def on_sources(self, sources: Sequence[AuditedSource]) -> None:
         """Hear of a batch of results, in the order of their pointers."""
