@@ -49,7 +49,7 @@ _strings_and_comments = re.compile(
     r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\[^\n])*"|\'[^\'\n]*\'|#[^\n]*',
     re.DOTALL,
 )
-_long_key = re.compile(r"(?:[A-Za-z0-9_-]+[ \t]*\.[ \t]*){%d}" % _MOST_KEY_PARTS)
+_long_key = re.compile(rf"(?:[A-Za-z0-9_-]+[ \t]*\.[ \t]*){{{_MOST_KEY_PARTS}}}")
 _said_place = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 _key_of_line = re.compile(r"[ \t]*([A-Za-z0-9_.-]{1,80})[ \t]*=")
 

@@ -21,7 +21,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from provenance.located_toml import Place, TomlError, fault_of, read_toml, table_lines
-from provenance.pointers import SourcePointerError, parse_source_pointer
+from provenance.pointers import canonical_text
 from provenance.waivers import Waiver
 
 __all__ = ["NEVER_WAIVED", "WaiverEntry", "WaiverError", "parse_waivers", "write_waivers"]
@@ -75,7 +75,7 @@ class _WaiverTable(BaseModel):
 class _WaiverTables(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    waiver: Annotated[list[_WaiverTable], Field(max_length=_MOST_WAIVERS)]
+    waiver: Annotated[list[_WaiverTable], Field(max_length=_MOST_WAIVERS)] = []
 
 
 def parse_waivers(text: str) -> tuple[WaiverEntry, ...]:
@@ -129,7 +129,8 @@ def _waivers_in(table: Mapping[str, object]) -> tuple[Waiver, ...]:
     waivers = []
     for number, one in enumerate(parsed.waiver, 1):
         waiver = _waiver_of(one, number)
-        same = (waiver.pointer, waiver.code, waiver.target)
+        pointer = None if waiver.pointer is None else canonical_text(waiver.pointer)
+        same = (pointer, waiver.code, waiver.target)
         if same in seen:
             key = "pointer" if waiver.code is None else "code"
             raise WaiverError(
@@ -153,15 +154,10 @@ def _waiver_of(table: _WaiverTable, number: int) -> Waiver:
             got = "an empty one" if not value.strip() else f"{len(value)} characters"
             raise refuse(key, f"expected a text of 1 to {_MOST_CHARACTERS} characters, got {got}")
     if table.pointer is not None:
+        # One that is malformed or of another scheme is a fault of its own, which may be waived.
         for key in ("code", "target"):
             if getattr(table, key) is not None:
                 raise refuse(key, "expected a pointer, or a code with a target, got both")
-        try:
-            parse_source_pointer(table.pointer)
-        except SourcePointerError as error:
-            # What is malformed or of another scheme is a fault of its own, which may be waived.
-            if "\n" in table.pointer or not table.pointer.isprintable():
-                raise refuse("pointer", f"expected a pointer on one line, got: {error}") from None
     elif table.code is None:
         raise refuse("pointer", "expected a pointer, or a code with a target, got neither")
     elif table.target is None:

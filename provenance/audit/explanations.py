@@ -18,6 +18,7 @@ from provenance.audit._compaction_pages import COMPACTION_PAGES
 from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._page import Explanation
+from provenance.audit._policy_pages import POLICY_PAGES, WAIVER_PAGES
 from provenance.audit._reason_pages import REASON_PAGES
 from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
 from provenance.audit._transcript_pages import TRANSCRIPT_PAGES
@@ -29,10 +30,11 @@ _FAMILIES = {
     "state": STATE_PAGES,
     "reason": REASON_PAGES,
     "strength": STRENGTH_PAGES,
-    "finding": FINDING_PAGES | TRANSCRIPT_PAGES,
+    "finding": FINDING_PAGES | WAIVER_PAGES | TRANSCRIPT_PAGES,
     "exit code": EXIT_PAGES,
     **WORD_PAGES,
     **COMPACTION_PAGES,
+    **POLICY_PAGES,
 }
 _PAGES = {
     code: Explanation(family, code, *page)

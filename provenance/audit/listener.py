@@ -17,7 +17,12 @@ __all__ = ["Listener"]
 
 
 class Listener:
-    """Hears of an audit while it runs; this one does nothing with it."""
+    """Hears of an audit while it runs; this one does nothing with it.
+
+    `wants_decisions`: False spares the telling of authorizations.
+    """
+
+    wants_decisions = False
 
     def on_plan(self, total: int) -> None:
         """Hear how many sources and transcripts there are to check."""

@@ -17,6 +17,7 @@ from provenance.errors import CallerError
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.policy import Policy
 from provenance.resolution import Strength
+from provenance.waiver_file import WaiverEntry
 
 __all__ = ["STDIN", "AuditRequest", "TargetError"]
 
@@ -50,6 +51,8 @@ class AuditRequest:
         sessions: check transcripts of these sessions only, as `fnmatch` patterns; empty: all.
         since: leave out transcripts that ended before this time; None: none.
         expected_hash: the content hash of the one transcript that is named, 64 hex digits.
+        waivers: the operator's, the only ones that count.
+        waivers_file: what findings about the waivers themselves call their file.
         jobs: processes that verify.
         limits: bounds on what is read.
     """
@@ -69,5 +72,7 @@ class AuditRequest:
     sessions: tuple[str, ...] = ()
     since: datetime | None = None
     expected_hash: str | None = None
+    waivers: tuple[WaiverEntry, ...] = ()
+    waivers_file: str = "--waivers"
     jobs: int = 1
     limits: Limits = DEFAULT_LIMITS

@@ -27,14 +27,21 @@ from provenance.audit.request import AuditRequest
 from provenance.audit.targets import read_targets
 from provenance.audit.trees import TreeChecker
 from provenance.audit.verifying import PartVerifier
+from provenance.audit.waiving import WaiverBook
 from provenance.audit_report import (
     AuditedSource,
     AuditReport,
     pointer_order,
 )
 from provenance.findings import Finding, Location, Severity
-from provenance.resolution import STRENGTH_ORDER, SourceResolutionStatus, Strength
+from provenance.resolution import (
+    STRENGTH_ORDER,
+    SourceResolution,
+    SourceResolutionStatus,
+    Strength,
+)
 from provenance.transcripts.formats import rejected_formats
+from provenance.waivers import Waiver
 
 __all__ = ["Listener", "run_audit"]
 
@@ -79,7 +86,8 @@ class _Run:
         self._clock = clock
         self._stopwatch = stopwatch
         self._listener = listener
-        self._notes = Notes()
+        self._waivers = WaiverBook(request.waivers, today=clock().astimezone(UTC).date())
+        self._notes = Notes(self._waivers)
         self._sources: list[AuditedSource] = []
         self._trees = TreeChecker(request, self._notes, listener)
 
@@ -107,6 +115,13 @@ class _Run:
                 self._notes.add(
                     Finding("format_rejected", Severity.WARNING, name, message=_REJECTED)
                 )
+        is_whole = (
+            not is_interrupted
+            and total == len(self._sources)
+            and transcripts == self._trees.looked_at
+        )
+        self._notes.listed()  # facts about files are held against the waivers, too
+        self._notes.extend(self._waivers.findings(self._request.waivers_file, is_whole=is_whole))
         # 3. Say what was found, and how much was not looked at.
         return AuditReport(
             targets=plan.labels,
@@ -115,6 +130,8 @@ class _Run:
             sources=tuple(sorted(self._sources, key=_order)),
             findings=self._notes.listed(),
             finding_counts=self._notes.counts(),
+            waived_counts=self._notes.waived_counts(),
+            waivers=self._waivers.waivers,
             transcripts=tuple(sorted(self._trees.checked, key=lambda one: one.target)),
             references=self._trees.references.listed(),
             reference_counts=self._trees.references.counts(),
@@ -133,11 +150,16 @@ class _Run:
             part,
             tenant=self._request.tenant,
             on_finding=lambda finding: self._hear(finding, part),
+            on_decision=self._listener.on_decision if self._listener.wants_decisions else None,
         ) as verifier:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
                 found = [
-                    AuditedSource(resolution, tuple(part.citations[resolution.pointer]))
+                    AuditedSource(
+                        resolution,
+                        tuple(part.citations[resolution.pointer]),
+                        self._waiver_of(resolution),
+                    )
                     for resolution in verifier.verify(batch, jobs=jobs)
                 ]
                 pace.took(self._stopwatch() - before)
@@ -145,6 +167,11 @@ class _Run:
                     self._require_strength(source, part)
                 self._sources += found
                 self._listener.on_sources(found)
+
+    def _waiver_of(self, resolution: SourceResolution) -> Waiver | None:
+        if resolution.status is SourceResolutionStatus.AVAILABLE:
+            return None
+        return self._waivers.of_source(resolution.pointer)
 
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution
