@@ -170,8 +170,11 @@ def table_lines(text: str, key: str) -> Mapping[int, int]:
                     case (name, int(index)) if name == key:
                         found.setdefault(index, line)
             elif not walk.table and isinstance(table.get(key), list):
-                for index in range(len(table[key])):
-                    found[index] = line + _lines_before_element(statement, (key, index))
+                for before, value in _prefixes(statement):
+                    for index in range(len(found), len(value.get(key, ()))):
+                        found[index] = line + before
+                for index in range(len(found), len(table[key])):
+                    found[index] = line
     return found
 
 
@@ -264,8 +267,8 @@ def _statements(text: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
             except (ValueError, RecursionError):
                 raise _NotFound(start + 1) from None
             else:
+                yield start + 1, statement, table
                 break
-        yield start + 1, statement, table
         start = end
 
 
@@ -280,16 +283,8 @@ def _unreadable_line(text: str) -> int | None:
 
 def _lines_before_element(statement: str, place: Place) -> int:
     """Say how many lines of `key = [...]` come before the one that an element ends on."""
-    if "\n" not in statement:
-        return 0
-    lines = statement.split("\n")
-    if len(statement) * len(lines) > _MOST_PARSED:
-        return 0
-    for end in range(1, len(lines)):
-        try:
-            value: object = tomllib.loads("\n".join([*lines[:end], "]"]))
-        except (ValueError, RecursionError):
-            continue
+    for before, table in _prefixes(statement):
+        value: object = table
         for part in place:
             match value, part:
                 case dict(), str() if part in value:
@@ -299,8 +294,21 @@ def _lines_before_element(statement: str, place: Place) -> int:
                 case _:
                     break
         else:
-            return end - 1
+            return before
     return 0
+
+
+def _prefixes(statement: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Give what the first lines of `key = [...]` say, with the number of lines before the last.
+
+    Only of one that is small: all of this together grows with the square of its length.
+    """
+    lines = statement.split("\n")
+    if len(statement) * len(lines) > _MOST_PARSED:
+        return
+    for end in range(1, len(lines)):
+        with contextlib.suppress(ValueError, RecursionError):
+            yield end - 1, tomllib.loads("\n".join([*lines[:end], "]"]))
 
 
 def _require_short_keys(text: str, error: type[TomlError]) -> None:

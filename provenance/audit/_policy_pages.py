@@ -17,7 +17,10 @@ __all__ = ["POLICY_PAGES", "WAIVER_PAGES"]
 WAIVER_PAGES: dict[str, Page] = {
     "waiver_expired": (
         "A waiver is over: what it covered counts again, and the run fails until it is looked at.",
-        "Its last day, in UTC, is past (on that day it still counts). It is told whether or not the fault is still there.",
+        (
+            "Its last day, in UTC, is past (on that day it still counts). It is told whether or "
+            "not the fault is still there."
+        ),
         "Mend the fault and remove the waiver, or have its owner decide anew and set a new date.",
     ),
     "waiver_unused": (
@@ -48,12 +51,12 @@ POLICY_PAGES: dict[str, dict[str, Page]] = {
     "refusal": {
         "hard-links": (
             "Evidence in a file with more than one name is refused.",
-            "A list `refuse` names it. What counts is the link count of the very handle that is read.",
+            "A list `refuse` names it. The link count of the very handle that is read decides.",
             "Copy the file, replace it by the copy, and remove the other name.",
         ),
         "foreign-owner": (
             "Evidence is refused where the file, a folder on the way or the root is another's.",
-            "A list `refuse` names it. What counts is the owner of the handles that are read and opened.",
+            "A list `refuse` names it. The owners of the very handles that are opened decide.",
             "Audit as the user who owns the evidence, or have it owned by the one who audits.",
         ),
         "world-writable": (

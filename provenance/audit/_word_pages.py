@@ -79,7 +79,7 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
         ),
         "waived": (
             "Sources that are not available and that a waiver of the operator covers.",
-            "A file given by --waivers names their pointers. They are counted under their states, too.",
+            "A file of waivers names their pointers. They are counted under their states, too.",
             "Nothing before the waivers are over; each of them stands in the report.",
         ),
         "findings": (
