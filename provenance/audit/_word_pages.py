@@ -169,7 +169,7 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
         "ndjson": (
             "A line of JSON for each result, as they come; the rest follows.",
             "Chosen by --format ndjson.",
-            "Tell the lines apart by their key: pointer, finding, transcript, reference or run.",
+            "Tell lines apart by key: pointer, finding, transcript, reference, waiver or run.",
         ),
         "plain": (
             "Columns for a person or a shell: a line for each result.",
