@@ -45,11 +45,20 @@ _SHOWN_VALUE = 60
 # Where a value stands: keys of tables and, counted from 0, elements of arrays.
 Place = tuple[str | int, ...]
 
+# Up to two quotes may stand before the three that close. What is not closed goes on to where the
+# parser gives up, so that it is looked at once.
 _strings_and_comments = re.compile(
-    r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\[^\n])*"|\'[^\'\n]*\'|#[^\n]*',
+    r'"""(?:[^\\]|\\.)*?(?:"{3,5}|\Z)'
+    r"|'''.*?(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]|\\[^\n])*+"?'
+    r"|'[^'\n]*+'?"
+    r"|#[^\n]*+",
     re.DOTALL,
 )
-_long_key = re.compile(rf"(?:[A-Za-z0-9_-]+[ \t]*\.[ \t]*){{{_MOST_KEY_PARTS}}}")
+# Begins where a word does and takes nothing back: each word is looked at so many times at most.
+_long_key = re.compile(
+    rf"(?<![A-Za-z0-9_-])(?:[A-Za-z0-9_-]++[ \t]*+\.[ \t]*+){{{_MOST_KEY_PARTS}}}"
+)
 _said_place = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 _key_of_line = re.compile(r"[ \t]*([A-Za-z0-9_.-]{1,80})[ \t]*=")
 

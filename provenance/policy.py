@@ -51,6 +51,8 @@ __all__ = [
 MAX_POLICY_BYTES = MAX_TOML_CHARACTERS
 # Session ids and file names have at most 200 characters; a class like [0-9] needs five for one.
 _MAX_GLOB_CHARACTERS = 1_000
+# Each makes a glob slower to compile; nobody needs more than a few.
+_MAX_GLOB_STARS = 32
 _MAX_RULES = 10_000
 _SHORT_DIGEST = 12
 _KINDS = tuple(str(kind) for kind in SourcePointerKind)
@@ -251,6 +253,8 @@ def _require_glob(glob: str, where: str, place: Place) -> None:
         raise PolicyError(
             f"{where}: expected 1 to {_MAX_GLOB_CHARACTERS} characters, got {len(glob)}", place
         )
+    if glob.count("*") > _MAX_GLOB_STARS:
+        raise PolicyError(f"{where}: expected at most {_MAX_GLOB_STARS} of `*`, got more", place)
     try:
         fnmatchcase("", glob)
     except re.error:

@@ -106,12 +106,44 @@ def test_every_error_names_line_and_key(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     "key", ["a." * 40 + "a", "a . " * 400 + "a", '"a"."b".' * 40 + "a", "'x'.b." * 40 + "a"]
 )
-@pytest.mark.parametrize("frame", ["{} = 1", "[{}]", "[[{}]]", "x = {{ {} = 1 }}"])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "{} = 1",
+        "[{}]",
+        "[[{}]]",
+        "x = {{ {} = 1 }}",
+        'x = {{ s = """a"""", {} = 1 }}',
+        "x = {{ s = '''a''''', {} = 1 }}",
+        'x = {{ s = "\\\\", t = \'"\', u = """""", {} = 1 }}',
+        '{} = """',
+    ],
+)
 def test_keys_of_very_many_parts_are_refused_before_the_parser_squares_them(
     key: str, frame: str
 ) -> None:
     with pytest.raises(TomlError, match=r"line 2: key: expected at most 32 parts"):
         read_toml("# it\n" + frame.format(key), error=TomlError)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"' * 200_000,
+        "'" * 200_000,
+        '"' + '\\"' * 100_000,
+        '"""' + '\\"' * 100_000,
+        "a" * 200_000,
+        "a " * 100_000,
+        ".a" * 100_000,
+        ("a." * 30 + "\n") * 5_000,
+        "a" + " " * 200_000 + ".",
+    ],
+)
+def test_a_look_at_hostile_text_takes_time_that_grows_with_its_length(text: str) -> None:
+    # Were it to grow with the square, this would take minutes.
+    with pytest.raises(TomlError):
+        read_toml(text, error=TomlError)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +179,7 @@ def test_parsing_for_a_line_is_bounded_whatever_the_text(monkeypatch: pytest.Mon
         parsed += len(text)
         return loads(text)
 
-    monkeypatch.setattr(located_toml.tomllib, "loads", counted)
+    monkeypatch.setattr(tomllib, "loads", counted)
     monkeypatch.setattr(located_toml, "_MOST_PARSED", 100_000)
     for text in ("x = [\n" + "1,\n" * 30_000 + "]\ny = 1", "a = '''\n" + "b\n" * 30_000 + "'''"):
         parsed = 0
