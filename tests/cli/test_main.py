@@ -21,6 +21,7 @@ _COMMANDS = (
     "cite",
     "compact",
     "explain",
+    "policy",
     "render",
     "schema",
     "show",
