@@ -202,3 +202,16 @@ def test_the_fact_is_told_beside_the_refusal(tmp_path: Path) -> None:
     assert [(one.code, one.target) for one in report.findings] == [
         ("hard_link", "s1/tool-results/a")
     ]
+
+
+def test_a_file_that_a_record_refers_to_is_refused_too(tmp_path: Path) -> None:
+    sample = Path(__file__).parent.parent / "data/findings/reference_corrupt/harmless"
+    for file in sample.rglob("*"):
+        if file.is_file():
+            _write(tmp_path / "tree" / file.relative_to(sample), file.read_bytes())
+    policy = parse_policy('default = "allow"\nrefuse = ["hard-links"]')
+    request = AuditRequest(targets=(str(tmp_path / "tree"),), policy=policy)
+    assert _audit(request).reference_counts == {"available": 1}
+    (output,) = (tmp_path / "tree").rglob("a.txt")
+    os.link(output, tmp_path / "other")
+    assert _audit(request).reference_counts == {"denied": 1}
