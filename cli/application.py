@@ -5,8 +5,8 @@ module is loaded when that command is used. Whatever happens, the last word is o
 error and a documented exit code, never a traceback (unless `CTXAUDIT_DEBUG` asks for one).
 
 Example:
-    >>> app.list_commands(click.Context(app))[-3:]
-    ['state', 'transcript', 'verify']
+    >>> "verify" in app.list_commands(click.Context(app))
+    True
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _COMMANDS = {
     "keygen": (".commands.keygen", "Make a key pair for seals and attestations."),
     "log": (".commands.log", "Write and check proofs that a source is sealed."),
     "pin": (".commands.pin", "Write down digest and length of all evidence, in a lock file."),
+    "policy": (".commands.policy", "Try out a policy: which rule decides on a pointer."),
     "render": (".commands.render", "Print a durable state as the model will see it."),
     "schema": (".commands.schema", "Print a JSON Schema."),
     "seal": (".commands.seal", "Sign what a state home holds now."),

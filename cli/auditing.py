@@ -19,6 +19,7 @@ import click
 
 from provenance.audit import STDIN, AuditRequest, Listener, TargetError, run_audit
 from provenance.audit_report import AuditedSource, AuditReport
+from provenance.decisions import AuthorizationDecision
 from provenance.errors import CtxauditError
 from provenance.fs import atomic_write
 from provenance.fs.places import Place, place_of
@@ -30,6 +31,7 @@ from provenance.resolution import Strength
 from .closing import Asked, closing_words
 from .console_plain import write_plain
 from .console_view import view_of
+from .decision_trace import DecisionTrace, require_place
 from .exit_codes import ExitCode
 from .interrupts import Interrupts
 from .keys import read_signer, read_trust
@@ -41,6 +43,7 @@ from .operator_files import (
     read_lock,
     read_policy,
     read_stdin,
+    read_waivers,
     resolved,
 )
 from .options import Manner
@@ -65,6 +68,8 @@ class VerifyOrder:
     artifact_root: str | None
     policy: str | None
     tenant: str | None
+    waivers: str | None = None
+    decisions: str | None = None
     min_strength: str | None
     scan: bool
     as_format: str | None
@@ -102,7 +107,12 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     """
     interrupts.hold()
     _require_places((*order.outputs, *_attestation_place(order)), order.targets)
-    policy = read_policy(order.policy)
+    require_place(
+        order.decisions,
+        outputs=[output.path for output in order.outputs],
+        targets=order.targets,
+    )
+    policy, waivers = read_policy(order.policy), read_waivers(order.waivers)
     lock = read_lock(order.lock)
     trust = read_trust(order.seal, order.seal_checkpoint)
     signer = None if order.attest_output is None else read_signer(order.attest, option="--attest")
@@ -115,30 +125,44 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
         data, stopped = read_stdin(
             max_bytes=DEFAULT_LIMITS.max_document_bytes, interrupts=interrupts
         )
-    listener = _Relay(order, interrupts)
+    trace = DecisionTrace(order.decisions)
+    listener = _Relay(order, interrupts, trace)
     try:
         report = run_audit(
-            replace(_request(order, policy, data), lock=lock, fast=order.fast, seal=trust),
+            replace(
+                _request(order, policy, data),
+                lock=lock,
+                fast=order.fast,
+                seal=trust,
+                waivers=waivers,
+                waivers_file="" if order.waivers is None else label_of(order.waivers),
+            ),
             clock=lambda: datetime.now(UTC),
             stopwatch=time.monotonic,
             listener=listener,
             is_interrupted=stopped,
         )
-    except TargetError as error:
+    except BaseException as error:
+        trace.discard()
+        if not isinstance(error, TargetError):
+            raise
         raise click.UsageError(str(error), click.get_current_context()) from None
     finally:
         interrupts.hold()
         listener.close()
     report = replace(report, weakened_by_environment=order.weakened_by_environment)
     code = verdict_of(report, fail_on=order.fail_on, exit_zero=order.exit_zero)
-    for output in order.outputs:
-        _write(output, report, code, order)
-    if order.attest_output is not None and signer is not None:
-        from .attesting import AttestedOptions, write_attestation
+    try:
+        for output in order.outputs:
+            _write(output, report, code, order)
+        if order.attest_output is not None and signer is not None:
+            from .attesting import AttestedOptions, write_attestation
 
-        fail_on = None if order.fail_on is None else tuple(sorted(order.fail_on))
-        asked = AttestedOptions(order.min_strength, fail_on, order.exit_zero)
-        write_attestation(order.attest_output, report, code, asked, signer)
+            fail_on = None if order.fail_on is None else tuple(sorted(order.fail_on))
+            asked = AttestedOptions(order.min_strength, fail_on, order.exit_zero)
+            write_attestation(order.attest_output, report, code, asked, signer)
+    finally:
+        trace.publish()
     return code
 
 
@@ -164,7 +188,9 @@ def _without_repetitions(order: VerifyOrder) -> VerifyOrder:
 class _Relay(Listener):
     """Passes results on as they come: lines to standard output, numbers to the terminal."""
 
-    def __init__(self, order: VerifyOrder, interrupts: Interrupts) -> None:
+    def __init__(self, order: VerifyOrder, interrupts: Interrupts, trace: DecisionTrace) -> None:
+        self.wants_decisions = trace.is_wanted
+        self._trace = trace
         self._streams = Output("ndjson", None) in order.outputs
         self._interrupts = interrupts
         self._progress = Progress.where_wanted(order.manner, clock=time.monotonic)
@@ -173,6 +199,9 @@ class _Relay(Listener):
         if self._progress is not None:
             self._progress.plan(total)
         self._interrupts.release()
+
+    def on_decision(self, decision: AuthorizationDecision) -> None:
+        self._trace.add(decision)
 
     def on_sources(self, sources: Sequence[AuditedSource]) -> None:
         if self._streams:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from provenance.audit import find_explanation
 from provenance.audit_report import AuditReport
+from provenance.findings import Severity
 
 from .console_faults import weights
 from .exit_codes import ExitCode
@@ -24,6 +25,8 @@ __all__ = ["Asked", "closing_words"]
 
 _CORRUPT = "Corrupt: some evidence is not what was cited."
 _ALL_AVAILABLE = "Every source that was checked is available."
+_ALL_WAIVED = "Every source that was checked is available, or covered by a waiver."
+_FAULTS_WAIVED = "Every fault that was found is covered by a waiver."
 _ALL_SOUND = "Every transcript that was checked is sound."
 # Errors that count as corrupt, although no evidence is: each with what it is.
 _NOT_CORRUPT = {
@@ -32,6 +35,7 @@ _NOT_CORRUPT = {
     "state_history_broken": "versions of a state are missing from its store",
     "receipt_unreadable": "a receipt cannot be read, so nobody knows where texts went",
     "config_invalid": "a home's own ctxaudit.toml is not understood",
+    "waiver_expired": "a waiver is over, so that nobody answers for what it covered",
     "reference_corrupt": "what a record says exists elsewhere is not as it says",
 }
 # What begins like this was found by holding a home against its seals.
@@ -100,8 +104,11 @@ def _sentence(report: AuditReport, code: ExitCode) -> str:
 
 
 def _ok(report: AuditReport) -> str:
-    said = [_ALL_AVAILABLE] if report.sources else []
-    if report.transcripts:
+    waived = any(source.waiver is not None for source in report.sources)
+    said = [_ALL_WAIVED if waived else _ALL_AVAILABLE] if report.sources else []
+    if any(one.waiver is not None and one.severity is Severity.ERROR for one in report.findings):
+        said.append(_FAULTS_WAIVED)
+    elif report.transcripts:
         said.append(_sound(report))
     return " ".join(said) or _ALL_SOUND
 

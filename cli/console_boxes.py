@@ -81,6 +81,8 @@ def _found(row: Row) -> Group:
     lines = [pointer, Text(row.found + strength)]
     if row.place and row.state != "available":
         lines.append(Text(f"look at: {row.place}", style="dim"))
+    if row.waiver:
+        lines.append(Text(row.waiver, style="yellow"))
     return Group(*lines)
 
 

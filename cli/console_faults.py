@@ -156,6 +156,8 @@ def fault_groups(report: AuditReport, *, with_messages: bool = False) -> tuple[F
         found = listed.get(key, [])
         shown = _spread(found, room)
         count = str(weight)
+        if waived := report.waived_counts.get(weight.code, 0):
+            count += f" ({waived:,} waived)"
         if len(report.transcripts) > 1:
             count += f" in {owners[key]:,} {'file' if owners[key] == 1 else 'files'}"
         groups.append(

@@ -65,6 +65,8 @@ def _row_lines(row: Row) -> Iterator[str]:
     yield f"{_INDENT}{row.reason}{strength}: {row.found}"
     if row.place and row.state != "available":
         yield f"{_INDENT}look at: {row.place}"
+    if row.waiver:
+        yield f"{_INDENT}{row.waiver}"
     for claim in row.claims:
         yield f"{_INDENT}rests on it: {claim}"
     if row.more_claims:

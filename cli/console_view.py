@@ -26,6 +26,7 @@ from provenance.resolution import Reason
 from .closing import Asked, closing_words
 from .console_faults import FaultGroup, fault_groups
 from .console_transcripts import TranscriptsView, is_tree, transcripts_view
+from .console_waivers import waived_note, waiver_notes, waiver_words
 from .exit_codes import ExitCode
 from .streams import one_line
 
@@ -51,6 +52,7 @@ class Row:
         found: what the reason means, in a sentence.
         place: where to look below the roots; empty where nothing lies anywhere.
         strength: what an available source proves; empty otherwise.
+        waiver: who answers for it; empty where nobody does.
         claims: what rests on it, the first few.
         more_claims: how many more there are.
     """
@@ -61,6 +63,7 @@ class Row:
     found: str
     place: str
     strength: str
+    waiver: str
     claims: tuple[str, ...]
     more_claims: int
 
@@ -159,6 +162,7 @@ def _row(source: AuditedSource) -> Row:
         # What a policy denied was not looked at, and the reader may not look either.
         place="" if reason.startswith("policy") else _place(resolution.pointer, reason),
         strength=str(resolution.strength or ""),
+        waiver="" if source.waiver is None else waiver_words(source.waiver),
         claims=(
             *(_claim(claim) for claim in claims[:_LISTED_CLAIMS]),
             *(_beyond(one) for one in beyond[:_LISTED_BEYOND]),
@@ -228,8 +232,11 @@ def _finding_line(finding: Finding) -> FindingLine:
         where += f", line {place.line}"
     if place.native_id is not None:
         where += f", {one_line(place.native_id)}"
+    waived = "" if finding.waiver is None else f" ({waiver_words(finding.waiver)})"
     return FindingLine(
-        str(finding.severity), one_line(finding.code), f"{where}: {one_line(finding.message)}"
+        str(finding.severity),
+        one_line(finding.code),
+        f"{where}: {one_line(finding.message)}{waived}",
     )
 
 
@@ -249,6 +256,9 @@ def _notes(report: AuditReport) -> tuple[str, ...]:
         notes.append(
             f"Files that may be transcripts, not looked at: {report.transcripts_not_checked}."
         )
+    waived = waived_note(report)
+    if waived:
+        notes += [waived, *waiver_notes(report)]
     if report.weakened_by_environment:
         names = ", ".join(report.weakened_by_environment)
         notes.append(f"Set by the environment, and weakens the verdict: {names}")

@@ -13,9 +13,9 @@ from __future__ import annotations
 import os
 import select
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -30,6 +30,7 @@ from .streams import talk
 if TYPE_CHECKING:
     from provenance.audit.lock import NamedLock
     from provenance.policy import Policy
+    from provenance.waiver_file import WaiverEntry
 
 __all__ = [
     "distinct_targets",
@@ -38,11 +39,14 @@ __all__ = [
     "note_absent_folder",
     "read_lock",
     "read_policy",
+    "read_settings",
     "read_stdin",
+    "read_waivers",
     "resolved",
     "stdin_blocks",
 ]
 
+_T = TypeVar("_T")
 _BLOCK = 1 << 16
 
 
@@ -54,7 +58,8 @@ def label_of(path: str) -> str:
 def is_folder(path: str) -> bool:
     """Say whether a folder that can be opened has this path."""
     try:
-        TrustedRoot(path).open_directory().close()
+        with TrustedRoot(path) as root:
+            root.open_directory().close()
     except CtxauditError:
         return False
     return True
@@ -68,15 +73,45 @@ def read_policy(path: str | None) -> Policy | None:
     """
     if path is None:
         return None
-    from provenance.policy import MAX_POLICY_BYTES, parse_policy
+    from provenance.policy import parse_policy
+
+    return read_settings("--policy", path, parse_policy)
+
+
+def read_waivers(path: str | None) -> tuple[WaiverEntry, ...]:
+    """Read the operator's waiver file.
+
+    Raises:
+        click.UsageError: it cannot be read or is not understood.
+    """
+    if path is None:
+        return ()
+    from provenance.waiver_file import parse_waivers
+
+    return read_settings("--waivers", path, parse_waivers)
+
+
+def read_settings(option: str, path: str, parse: Callable[[str], _T]) -> _T:
+    """Read a TOML file that the operator named.
+
+    Args:
+        option: what it was named by, for the message.
+        path: as it was named.
+        parse: reads its text.
+
+    Raises:
+        click.UsageError: it cannot be read or is not understood.
+    """
+    from provenance.located_toml import MAX_TOML_CHARACTERS
 
     try:
-        return parse_policy(read_operator_file(path, max_bytes=MAX_POLICY_BYTES).decode("utf-8"))
-    except UnicodeDecodeError:
-        fault = "file: expected UTF-8, got another encoding"
+        return parse(read_operator_file(path, max_bytes=MAX_TOML_CHARACTERS).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        fault = f"line {line}: file: expected UTF-8, got another encoding"
     except CtxauditError as error:
         fault = str(error)
-    raise click.UsageError(f"--policy: {label_of(path)}: {fault}", click.get_current_context())
+    raise click.UsageError(f"{option}: {label_of(path)}: {fault}", click.get_current_context())
 
 
 def read_lock(path: str | None) -> NamedLock | None:
@@ -127,7 +162,7 @@ def _identity(target: str) -> object:
     if target == STDIN:
         return STDIN
     try:
-        with TrustedRoot(target).open_directory() as folder:
+        with TrustedRoot(target) as root, root.open_directory() as folder:
             found = os.fstat(folder.fd)
             return found.st_dev, found.st_ino
     except CtxauditError:

@@ -2,7 +2,8 @@
 
 Guarantees: pure. A finding of severity error counts like the state that its code belongs to, else
 as corrupt. A code that was counted and of which nothing is listed counts like an error: it may be
-one. A run that verified nothing is never a success. What `--fail-on` leaves out does not count; it
+one. What a waiver covers does not count; a waiver that is over counts whatever `--fail-on` leaves
+out. A run that verified nothing is never a success. What `--fail-on` leaves out does not count; it
 cannot make "nothing was verified" or an interrupt a success.
 
 Example:
@@ -79,6 +80,7 @@ _OF_REFERENCE = {
 # Counts as a warning, too: where too many references wait for their records, one of those that
 # were dropped may lead to nothing, and nobody knows.
 COUNTS_AS_WARNING = "reference_not_checked"
+_WAIVER_EXPIRED = "waiver_expired"
 
 
 def verdict_of(
@@ -99,6 +101,8 @@ def verdict_of(
     codes = frozenset(_faults(report))
     if fail_on is not None:
         codes &= frozenset().union(*(COUNTABLE[name] for name in fail_on))
+        if report.finding_counts.get(_WAIVER_EXPIRED):
+            codes |= {ExitCode.CORRUPT}
     code = worst(codes)
     if code is not ExitCode.OK:
         return ExitCode.OK if exit_zero else code
@@ -107,7 +111,8 @@ def verdict_of(
 
 def _faults(report: AuditReport) -> Iterator[ExitCode]:
     for source in report.sources:
-        yield code_of(source.resolution)
+        if source.waiver is None:
+            yield code_of(source.resolution)
     for _, code in faults_of_findings(report):
         yield code
 
@@ -115,16 +120,19 @@ def _faults(report: AuditReport) -> Iterator[ExitCode]:
 def faults_of_findings(report: AuditReport) -> Iterator[tuple[str, ExitCode]]:
     """Give what counts among the findings, by the code of the finding, once or more.
 
-    Not all findings are listed, but the first errors of each code are.
+    Not all findings are listed, but the first errors of each code that no waiver covers are.
     """
+    listed = set()
     for finding in report.findings:
+        if finding.waiver is not None:
+            continue
+        listed.add(finding.code)
         if finding.severity is Severity.ERROR or (
             finding.severity is Severity.WARNING and finding.code == COUNTS_AS_WARNING
         ):
             yield finding.code, fault_of_code(finding.code)
-    listed = {finding.code for finding in report.findings}
     for code, count in report.finding_counts.items():
-        if count and code not in listed:
+        if count > report.waived_counts.get(code, 0) and code not in listed:
             yield code, fault_of_code(code)
 
 

@@ -113,6 +113,8 @@ class AuditedSource:
         payload["cited_by"] = [citation.to_dict() for citation in self.cited_by]
         payload["consequences"] = [one.to_dict() for one in self.consequences]
         payload["consequences_left_out"] = self.consequences_left_out
+        if self.waiver is not None:
+            payload["waiver"] = self.waiver.to_dict()
         return payload
 
 
@@ -235,7 +237,10 @@ class CheckedSeal:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The numbers of a report; the first eight are about sources, `total` is the sum of seven."""
+    """The numbers of a report; the first eight are about sources, `total` is the sum of seven.
+
+    `waived` counts sources again: those that are not available and a waiver covers.
+    """
 
     total: int = 0
     available: int = 0
@@ -247,6 +252,7 @@ class Summary:
     not_checked: int = 0
     transcripts_not_checked: int = 0
     uncited: int = 0
+    waived: int = 0
     findings: Mapping[str, int] = field(default_factory=_nothing)
     references: Mapping[str, int] = field(default_factory=_nothing)
 
@@ -263,6 +269,7 @@ class Summary:
             "not_checked": self.not_checked,
             "transcripts_not_checked": self.transcripts_not_checked,
             "uncited": self.uncited,
+            "waived": self.waived,
             "findings": dict(sorted(self.findings.items())),
             "references": dict(sorted(self.references.items())),
         }
@@ -280,6 +287,7 @@ class AuditReport:
         findings: what was noticed beside the states, the first of each code and target.
         finding_counts: how often each code was noticed, also where not all are listed.
         waived_counts: how many of these a waiver covers.
+        waivers: all that the operator gave, also those that are over or covered nothing.
         transcripts: what was checked whole, sorted by target.
         references: what their records say exists elsewhere, the first of each state and target.
         reference_counts: how many references there are, by state.
@@ -298,6 +306,7 @@ class AuditReport:
     findings: tuple[Finding, ...] = ()
     finding_counts: Mapping[str, int] = field(default_factory=_nothing)
     waived_counts: Mapping[str, int] = field(default_factory=_nothing)
+    waivers: tuple[Waiver, ...] = ()
     transcripts: tuple[CheckedTranscript, ...] = ()
     references: tuple[CheckedReference, ...] = ()
     reference_counts: Mapping[str, int] = field(default_factory=_nothing)
@@ -329,6 +338,7 @@ class AuditReport:
             not_checked=self.not_checked,
             transcripts_not_checked=self.transcripts_not_checked,
             uncited=self.uncited,
+            waived=sum(source.waiver is not None for source in self.sources),
             findings=self.finding_counts,
             references=self.reference_counts,
         )

@@ -67,10 +67,13 @@ class Finding:
 
     def to_dict(self) -> dict[str, object]:
         """Give the finding as the JSON object of the report (spec 05)."""
-        return {
+        payload: dict[str, object] = {
             "code": self.code,
             "severity": str(self.severity),
             "target": self.target,
             "location": self.location.to_dict(),
             "message": self.message,
         }
+        if self.waiver is not None:
+            payload["waiver"] = self.waiver.to_dict()
+        return payload

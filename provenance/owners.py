@@ -69,7 +69,8 @@ class Owners:
         self.on_finding = on_finding
         self._threads = threads
         self._said: set[tuple[str, str]] = set()
-        self._index = SessionIndex(transcripts, limits=limits)
+        # Whose session a file holds is told by it, whatever it is; it is read below `transcripts`.
+        self._index = SessionIndex(transcripts.unguarded, limits=limits)
 
     def answer(self, asked: Mapping[Session, list[Detail]], *, jobs: int = 1) -> Iterator[Answer]:
         """Answer what is asked (authorized already), a session or a part of one at a time.
@@ -114,6 +115,9 @@ class Owners:
             excerpt_chars=self.excerpt_chars,
         )
         events = verdict.outcomes
+        if any(event.reason is Reason.REFUSED_BY_POLICY for event in events.values()):
+            # It is there, and nothing else may answer for it.
+            return [Outcome(Reason.REFUSED_BY_POLICY)] * len(details)
         # A record without an envelope may be an older writer's, or another agent's; and where
         # nothing of that name is to be had, another agent's file may hold the session.
         is_in_doubt = ENVELOPE_FIELD_ABSENT in verdict.finding_counts or any(
@@ -193,7 +197,7 @@ class Owners:
             return
         self._said.add(("root", name))
         try:
-            with root.open_directory() as directory:
+            with root.unguarded.open_directory() as directory:
                 mode = directory.mode()
         except FILE_FAILURES:
             return  # the questions will say so themselves

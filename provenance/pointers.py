@@ -26,6 +26,7 @@ __all__ = [
     "SourcePointerKind",
     "UnsupportedSourcePointerError",
     "artifact_pointer",
+    "canonical_text",
     "is_name",
     "parse_source_pointer",
     "transcript_pointer",
@@ -99,6 +100,14 @@ _ARTIFACT = SourcePointerKind.ARTIFACT
 def is_name(text: str) -> bool:
     """Say whether `text` is a session id or file name of the pointer grammar."""
     return _is_name(text) is not None
+
+
+def canonical_text(text: str) -> str:
+    """Give the one text of all that denote the same source; what is no pointer as it is."""
+    try:
+        return str(parse_source_pointer(text))
+    except SourcePointerError:
+        return text
 
 
 def parse_source_pointer(text: str) -> SourcePointer:

@@ -17,7 +17,6 @@ Example:
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,14 +25,22 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from provenance.errors import CallerError
+from provenance.located_toml import (
+    MAX_TOML_CHARACTERS,
+    Place,
+    TomlError,
+    fault_of,
+    read_toml,
+)
 from provenance.pointers import SourcePointer, SourcePointerKind
 
 __all__ = [
     "MAX_POLICY_BYTES",
     "Decision",
+    "FileTrait",
     "Policy",
     "PolicyError",
+    "PolicyOrigin",
     "Rule",
     "Verdict",
     "parse_policy",
@@ -41,19 +48,18 @@ __all__ = [
     "policy_from_table",
 ]
 
-# A policy is written by people; a larger file is a mistake or an attack on the parser.
-MAX_POLICY_BYTES = 1 << 20
+MAX_POLICY_BYTES = MAX_TOML_CHARACTERS
 # Session ids and file names have at most 200 characters; a class like [0-9] needs five for one.
 _MAX_GLOB_CHARACTERS = 1_000
+# Each makes a glob slower to compile; nobody needs more than a few.
+_MAX_GLOB_STARS = 32
 _MAX_RULES = 10_000
 _SHORT_DIGEST = 12
 _KINDS = tuple(str(kind) for kind in SourcePointerKind)
-# The other names of spec 05 need facts about the open file that no resolver reports yet.
-_ENFORCED = frozenset({"prefix-digests"})
 
 
-class PolicyError(CallerError, ValueError):
-    """A policy is not understood or cannot be enforced; the message names the line or the key."""
+class PolicyError(TomlError):
+    """A policy is not understood or cannot be enforced; the message names the line and the key."""
 
     code = "invalid_policy"
 
@@ -64,6 +70,21 @@ class Verdict(StrEnum):
     ALLOW = "allow"
     DENY = "deny"
     REFUSE = "refuse"
+
+
+class PolicyOrigin(StrEnum):
+    """Whose policy it is."""
+
+    OPERATOR = "operator"
+    TARGET = "target"
+
+
+class FileTrait(StrEnum):
+    """What `refuse` may name that no pointer tells: facts about the open file and its folders."""
+
+    HARD_LINKS = "hard-links"
+    FOREIGN_OWNER = "foreign-owner"
+    WORLD_WRITABLE = "world-writable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +98,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule; each glob must match, and `*` matches whatever there is."""
+    """One rule; each glob must match, and `*` matches whatever there is.
+
+    `number` is its place in its file, from 1; 0: where it stands in the policy says it.
+    """
 
     effect: Verdict
     kind: str = "*"
@@ -85,6 +109,7 @@ class Rule:
     name: str = "*"
     tenant: str = "*"
     why: str = ""
+    number: int = 0
 
     def is_match(self, pointer: SourcePointer, tenant: str | None) -> bool:
         """Say whether this rule speaks of `pointer`, asked for by `tenant`."""
@@ -103,6 +128,12 @@ class Policy:
     default: Verdict
     rules: tuple[Rule, ...] = ()
     refuse: frozenset[str] = frozenset()
+    origin: PolicyOrigin = PolicyOrigin.OPERATOR
+
+    @property
+    def traits(self) -> frozenset[FileTrait]:
+        """What is refused once the file is open."""
+        return frozenset(trait for trait in FileTrait if trait in self.refuse)
 
     def decide(self, pointer: SourcePointer, *, tenant: str | None = None) -> Decision:
         """Decide on one pointer; what the rules allow can still be refused.
@@ -112,9 +143,9 @@ class Policy:
             tenant: who asks; None where nobody said.
         """
         decision = Decision(self.default)
-        for number, rule in enumerate(self.rules, 1):
+        for place, rule in enumerate(self.rules, 1):
             if rule.is_match(pointer, tenant):
-                decision = Decision(rule.effect, number, rule.why)
+                decision = Decision(rule.effect, rule.number or place, rule.why)
                 break
         digest = pointer.digest_prefix
         if (
@@ -153,27 +184,23 @@ def parse_policy(text: str) -> Policy:
         text: TOML, at most `MAX_POLICY_BYTES` characters.
 
     Raises:
-        PolicyError: the text is no TOML, has an unknown key or value, lacks `default`, asks for
-            what cannot be enforced, or decides nothing at all.
+        PolicyError: the text is no TOML, has an unknown key or value, lacks `default`, or decides
+            nothing at all; with the line and the key.
     """
-    return policy_from_table(parse_toml(text))
+    table = parse_toml(text)
+    try:
+        return policy_from_table(table)
+    except PolicyError as error:
+        raise error.located(text) from None
 
 
 def parse_toml(text: str) -> dict[str, object]:
     """Read bounded TOML; every way to fail is a `PolicyError` that names the line.
 
     Raises:
-        PolicyError: too large, no TOML, or nested deeper than the parser can follow.
+        PolicyError: as `read_toml`.
     """
-    if len(text) > MAX_POLICY_BYTES:
-        raise PolicyError(f"file: expected at most {MAX_POLICY_BYTES} characters, got more")
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PolicyError(f"file: expected TOML, got: {error}") from None
-    except (ValueError, RecursionError):
-        # A number of thousands of digits, a date that is none, brackets without end.
-        raise PolicyError("file: expected TOML, got a value that cannot be read") from None
+    return read_toml(text, error=PolicyError)
 
 
 def policy_from_table(table: Mapping[str, object], *, allow_idle: bool = False) -> Policy:
@@ -189,62 +216,52 @@ def policy_from_table(table: Mapping[str, object], *, allow_idle: bool = False) 
     try:
         parsed = _PolicyTable.model_validate(dict(table))
     except ValidationError as error:
-        raise PolicyError(_first_fault(error)) from None
-    unenforced = sorted(frozenset(parsed.refuse) - _ENFORCED)
-    if unenforced:
-        raise PolicyError(
-            f"refuse: expected what this version enforces (prefix-digests), got {unenforced[0]!r}"
-        )
+        raise fault_of(error, error=PolicyError) from None
     if not (allow_idle or parsed.rule or parsed.refuse or parsed.default == "deny"):
-        raise PolicyError("rule: expected a policy that decides something, got none")
-    rules = tuple(
-        _rule_from(table, f"rule {number}: ") for number, table in enumerate(parsed.rule, 1)
-    )
+        raise PolicyError(
+            "rule: expected a policy that decides something, got one that allows everything",
+            ("default",),
+        )
+    rules = tuple(_rule_from(rule, number) for number, rule in enumerate(parsed.rule, 1))
     return Policy(Verdict(parsed.default), rules, frozenset(parsed.refuse))
 
 
-def _rule_from(table: _RuleTable, where: str) -> Rule:
+def _rule_from(table: _RuleTable, number: int) -> Rule:
+    place: Place = ("rule", number - 1)
     for key in ("kind", "session", "name", "tenant"):
         glob: str = getattr(table, key)
-        if not 1 <= len(glob) <= _MAX_GLOB_CHARACTERS:
-            raise PolicyError(
-                f"{where}{key}: expected 1 to {_MAX_GLOB_CHARACTERS} characters, got {len(glob)}"
-            )
-        try:
-            fnmatchcase("", glob)
-        except re.error:
-            raise PolicyError(f"{where}{key}: expected a glob, got {glob[:40]!a}") from None
+        _require_glob(glob, f"rule {number}: {key}", (*place, key))
     if not any(_is_glob_match(table.kind, kind) for kind in _KINDS):
         raise PolicyError(
-            f"{where}kind: expected a glob for transcript or artifact, got {table.kind[:40]!a}"
+            f"rule {number}: kind: expected a glob for transcript or artifact, "
+            f"got {table.kind[:40]!a}",
+            (*place, "kind"),
         )
     return Rule(
-        Verdict(table.effect), table.kind, table.session, table.name, table.tenant, table.why
+        Verdict(table.effect),
+        table.kind,
+        table.session,
+        table.name,
+        table.tenant,
+        table.why,
+        number,
     )
+
+
+def _require_glob(glob: str, where: str, place: Place) -> None:
+    if not 1 <= len(glob) <= _MAX_GLOB_CHARACTERS:
+        raise PolicyError(
+            f"{where}: expected 1 to {_MAX_GLOB_CHARACTERS} characters, got {len(glob)}", place
+        )
+    if glob.count("*") > _MAX_GLOB_STARS:
+        raise PolicyError(f"{where}: expected at most {_MAX_GLOB_STARS} of `*`, got more", place)
+    try:
+        fnmatchcase("", glob)
+    except re.error:
+        raise PolicyError(f"{where}: expected a glob, got {glob[:40]!a}", place) from None
 
 
 def _is_glob_match(glob: str, text: str | None) -> bool:
     if glob == "*":
         return True
     return text is not None and fnmatchcase(text, glob)
-
-
-def _first_fault(error: ValidationError) -> str:
-    """Say the first fault in our words: key, expected, got."""
-    faults = error.errors(include_url=False, include_context=False)
-    # A misspelt key explains why the right one is missing, so it comes first.
-    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
-    key = ""
-    for part in fault["loc"]:
-        if isinstance(part, int):
-            key += f" {part + 1}"  # tables are counted from 1 by whoever reads the file
-        else:
-            key += f": {part}" if key else str(part)
-    match fault["type"]:
-        case "extra_forbidden":
-            return f"{ascii(key)[1:-1][:80]}: expected a known key, got an unknown one"
-        case "missing":
-            return f"{key}: expected a value, got none"
-        case _:
-            wanted = fault["msg"].replace("Input should be", "expected", 1)
-            return f"{key}: {wanted}, got {ascii(fault['input'])[:60]}"

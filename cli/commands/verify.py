@@ -36,6 +36,7 @@ _WEAKENING = (
     "exit_zero",
     "policy",
     "as_tenant",
+    "waivers",
     "transcript_root",
     "artifact_root",
     "as_format",
@@ -53,6 +54,7 @@ _WEAKENING = (
     epilog=examples(
         "ctxaudit verify sample_state",
         "ctxaudit verify home --format json --output report.json --format console",
+        "ctxaudit verify home --policy policy.toml --as-tenant acme --waivers waivers.toml",
         "ctxaudit verify ~/.claude/projects --since 2026-11-01",
         "ctxaudit verify --pointer transcript:run-1:3 --transcript-root logs",
         "ctxaudit verify --scan notes.md home",
@@ -65,6 +67,16 @@ _WEAKENING = (
 @roots_options
 @option("--policy", type=PathName(), help="TOML file with rules that allow and deny.")
 @option("--as-tenant", metavar="NAME", help="Who asks, for rules that tell tenants apart.")
+@option(
+    "--waivers",
+    type=PathName(),
+    help="TOML file: which faults are accepted, why, by whom and until when.",
+)
+@option(
+    "--decisions",
+    type=PathName(),
+    help="File for a line of JSON a decision of the policies, outside the targets.",
+)
 @option(
     "--min-strength",
     type=click.Choice(_STRENGTHS),
@@ -108,6 +120,8 @@ def command(
     artifact_root: str | None,
     policy: str | None,
     as_tenant: str | None,
+    waivers: str | None,
+    decisions: str | None,
     min_strength: str | None,
     lock: str | None,
     fast: bool,
@@ -137,7 +151,7 @@ def command(
 
     Exit codes: 0 all available, 1 the tool failed, 2 usage, 3 nothing was verified,
     4 inconclusive, 11 unsupported, 12 missing, 13 denied, 14 corrupt, 130 interrupted. The worst
-    of 14, 13, 12, 11, 4, 3 wins.
+    of 14, 13, 12, 11, 4, 3 wins. What a waiver covers does not count; a waiver that is over is 14.
     """
     paired = pair_outputs(formats, outputs)
     if not targets and not pointer:
@@ -154,6 +168,8 @@ def command(
         artifact_root=artifact_root,
         policy=policy,
         tenant=as_tenant,
+        waivers=waivers,
+        decisions=decisions,
         min_strength=min_strength,
         lock=lock,
         fast=fast,

@@ -29,6 +29,7 @@ from provenance.fs.directory import Directory
 from provenance.fs.failures import (
     FILE_FAILURES,
     SourceAbsent,
+    TraitRefused,
 )
 from provenance.fs.lease import ReadLease
 from provenance.fs.reading import OpenFile
@@ -51,6 +52,7 @@ RESERVED_SESSIONS = frozenset({"transcripts", "states", "seals"})
 # A lease costs four system calls, as much as hashing a small file does.
 LEASE_FROM_BYTES = 1 << 20
 
+_FACTS_OF_FILES = frozenset({"hard_link", "foreign_owner"})
 _FULL_DIGEST = 64
 _FULL, _PREFIX, _VERIFIED = Strength.FULL, Strength.PREFIX, Reason.VERIFIED_ARTIFACT
 _BLAKE3 = "blake3"
@@ -142,6 +144,10 @@ class ArtifactSession:
                 continue  # 6. It changed: read again, from a fresh look-up.
             except SourceAbsent:
                 return Outcome(self._absence(filename, disappeared=seen))
+            except TraitRefused as refused:
+                if self._on_fact is not None and refused.fact in _FACTS_OF_FILES:
+                    self._on_fact(refused.fact, filename)
+                return Outcome(Reason.REFUSED_BY_POLICY)
             except FILE_FAILURES as failure:
                 return Outcome(reason_of(failure, not_a_file=Reason.ARTIFACT_NOT_A_FILE))
         return Outcome(Reason.SOURCE_CHANGED_DURING_READ)

@@ -63,8 +63,11 @@ REASON_PAGES: dict[str, Page] = {
     ),
     "refused_by_policy": (
         "The policy refuses this kind of evidence.",
-        "A `refuse` list names it: a pointer with a short digest, for example.",
-        "Cite stronger evidence: a full digest.",
+        (
+            "A `refuse` list names it: a short digest, or a file that has hard links, belongs to "
+            "another user, or may be written to by others (its folders and root, too)."
+        ),
+        "Cite a full digest; make the file and its folders your own, with one name and go-w.",
     ),
     "filesystem_denied": (
         "The operating system does not let this process read the source.",

@@ -77,6 +77,11 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
             "They lie there, and nothing rests on them.",
             "Check them with --all, if they matter.",
         ),
+        "waived": (
+            "Sources that are not available and that a waiver of the operator covers.",
+            "A file of waivers names their pointers. They are counted under their states, too.",
+            "Nothing before the waivers are over; each of them stands in the report.",
+        ),
         "findings": (
             "What was noticed beside the states, with how often.",
             "Each finding has a code, a severity and a place.",
@@ -164,7 +169,7 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
         "ndjson": (
             "A line of JSON for each result, as they come; the rest follows.",
             "Chosen by --format ndjson.",
-            "Tell the lines apart by their key: pointer, finding, transcript, reference or run.",
+            "Tell lines apart by key: pointer, finding, transcript, reference, waiver or run.",
         ),
         "plain": (
             "Columns for a person or a shell: a line for each result.",

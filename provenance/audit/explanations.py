@@ -20,6 +20,7 @@ from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._lock_pages import LOCK_PAGES
 from provenance.audit._page import Explanation
+from provenance.audit._policy_pages import POLICY_PAGES, WAIVER_PAGES
 from provenance.audit._reason_pages import REASON_PAGES
 from provenance.audit._seal_pages import SEAL_PAGES
 from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
@@ -33,10 +34,18 @@ _FAMILIES = {
     "state": STATE_PAGES,
     "reason": REASON_PAGES,
     "strength": STRENGTH_PAGES,
-    "finding": (FINDING_PAGES | STATE_VERSION_PAGES | TRANSCRIPT_PAGES | LOCK_PAGES | SEAL_PAGES),
+    "finding": (
+        FINDING_PAGES
+        | WAIVER_PAGES
+        | STATE_VERSION_PAGES
+        | TRANSCRIPT_PAGES
+        | LOCK_PAGES
+        | SEAL_PAGES
+    ),
     "exit code": EXIT_PAGES,
     **WORD_PAGES,
     **COMPACTION_PAGES,
+    **POLICY_PAGES,
     **{family: WORD_PAGES.get(family, {}) | pages for family, pages in CONSEQUENCE_PAGES.items()},
 }
 _PAGES = {

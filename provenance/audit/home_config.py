@@ -19,7 +19,16 @@ from dataclasses import dataclass, replace
 
 from provenance.findings import Finding, Severity
 from provenance.limits import Limits
-from provenance.policy import Policy, PolicyError, Rule, Verdict, parse_toml, policy_from_table
+from provenance.located_toml import Place
+from provenance.policy import (
+    Policy,
+    PolicyError,
+    PolicyOrigin,
+    Rule,
+    Verdict,
+    parse_toml,
+    policy_from_table,
+)
 from provenance.transcripts.formats import format_names
 
 __all__ = ["CONFIG_FILE", "HomeConfig", "invalid_config", "read_home_config"]
@@ -79,15 +88,19 @@ def read_home_config(text: str, *, limits: Limits) -> HomeConfig:
         text: TOML.
         limits: the operator's limits; the file may lower them.
     """
+    below: Place = ()
     try:
         table = parse_toml(text)
         ignored = [key for key in table if _is_operators(key, table[key])]
         known = {key: value for key, value in table.items() if key not in ignored}
         _require_known(known)
         tightened, loose = _tighten(limits, known.get("limits", {}))
-        policy, allowing = _deny_only(_policy_table(known))
+        rules = _policy_table(known)
+        below = ("policy",) if isinstance(known.get("policy"), Mapping) else ()
+        policy, allowing = _deny_only(rules)
     except PolicyError as error:
-        return HomeConfig(limits, is_broken=True, findings=(invalid_config(str(error)),))
+        located = error.located(text, below=below) if error.place else error
+        return HomeConfig(limits, is_broken=True, findings=(invalid_config(str(located)),))
     words = [
         f"{key[:60]!a}: expected an option of the operator, got it in a target"
         for key in sorted(ignored)
@@ -117,25 +130,30 @@ def _is_operators(key: str, value: object) -> bool:
 def _require_known(table: Mapping[str, object]) -> None:
     for key in table:
         if key not in _POLICY_KEYS and key not in ("formats", "limits", "policy"):
-            raise PolicyError(f"{key[:60]!a}: expected a known key, got an unknown one")
+            raise PolicyError(f"{key[:60]!a}: expected a known key, got an unknown one", (key,))
     formats = table.get("formats", [])
     if formats != [] and (
         not isinstance(formats, list) or any(name not in format_names() for name in formats)
     ):
         known = ", ".join(format_names())
-        raise PolicyError(f"formats: expected a list of {known}, got something else")
+        raise PolicyError(f"formats: expected a list of {known}, got something else", ("formats",))
 
 
 def _tighten(limits: Limits, table: object) -> tuple[Limits, list[str]]:
     if not isinstance(table, Mapping):
-        raise PolicyError("limits: expected a table, got something else")
+        raise PolicyError("limits: expected a table, got something else", ("limits",))
     lower: dict[str, int] = {}
     loose = []
     for key, value in table.items():
         if key not in _LIMITS:
-            raise PolicyError(f"limits: {key[:60]!a}: expected a known limit, got an unknown one")
+            raise PolicyError(
+                f"limits: {key[:60]!a}: expected a known limit, got an unknown one",
+                ("limits", key),
+            )
         if type(value) is not int or value < 1:
-            raise PolicyError(f"limits: {key}: expected a whole number of 1 or more")
+            raise PolicyError(
+                f"limits: {key}: expected a whole number of 1 or more", ("limits", key)
+            )
         present: int | None = getattr(limits, key)
         if present is None or value < present:
             lower[key] = value
@@ -151,7 +169,7 @@ def _policy_table(table: Mapping[str, object]) -> dict[str, object]:
     if not isinstance(own, Mapping):
         return top
     if top:
-        raise PolicyError("policy: expected rules in one place, got them in two")
+        raise PolicyError("policy: expected rules in one place, got them in two", ("policy",))
     return dict(own)
 
 
@@ -161,8 +179,8 @@ def _deny_only(table: dict[str, object]) -> tuple[Policy | None, list[str]]:
     said_default = "default" in table
     policy = policy_from_table({"default": "allow", **table}, allow_idle=True)
     ignored = [
-        f"rule {number}: effect: expected deny, got allow"
-        for number, rule in enumerate(policy.rules, 1)
+        f"rule {rule.number}: effect: expected deny, got allow"
+        for rule in policy.rules
         if rule.effect is Verdict.ALLOW
     ]
     if said_default and policy.default is Verdict.ALLOW:
@@ -172,4 +190,4 @@ def _deny_only(table: dict[str, object]) -> tuple[Policy | None, list[str]]:
     )
     if not deny and not policy.refuse and policy.default is Verdict.ALLOW:
         return None, ignored
-    return replace(policy, rules=deny), ignored
+    return replace(policy, rules=deny, origin=PolicyOrigin.TARGET), ignored

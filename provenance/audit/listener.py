@@ -11,15 +11,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from provenance.audit_report import AuditedSource, CheckedTranscript
+from provenance.decisions import AuthorizationDecision
 
 __all__ = ["Listener"]
 
 
 class Listener:
-    """Hears of an audit while it runs; this one does nothing with it."""
+    """Hears of an audit while it runs; this one does nothing with it.
+
+    `wants_decisions`: False spares the telling of authorizations.
+    """
+
+    wants_decisions = False
 
     def on_plan(self, total: int) -> None:
         """Hear how many sources and transcripts there are to check."""
+
+    def on_decision(self, decision: AuthorizationDecision) -> None:
+        """Hear of an authorization, before anything is looked up; it must not raise."""
 
     def on_sources(self, sources: Sequence[AuditedSource]) -> None:
         """Hear of a batch of results, in the order of their pointers."""

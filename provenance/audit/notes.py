@@ -3,6 +3,7 @@
 Guarantees: memory is bounded by the number of codes, not by the number of findings or targets.
 What is listed does not depend on the number of processes that verified. The first error of a code
 is listed whatever number of milder findings of that code came before it: a verdict rests on that.
+What a waiver covers is listed and counted beside the others and takes no room from them.
 
 Example:
     >>> notes = Notes()
@@ -18,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from provenance.audit.waiving import WaiverBook
 from provenance.findings import Finding, Location, Severity
 
 __all__ = ["Notes"]
@@ -34,11 +36,14 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 class Notes:
     """A growing collection of findings."""
 
-    def __init__(self) -> None:
-        self._listed: dict[tuple[str, Severity, str], list[Finding]] = {}
+    def __init__(self, waivers: WaiverBook | None = None) -> None:
+        """Take who answers for what; findings that a waiver covers are counted and listed apart."""
+        self._waivers = waivers or WaiverBook()
+        self._listed: dict[tuple[str, Severity, str, bool], list[Finding]] = {}
         self._facts: dict[tuple[str, str], Finding] = {}
         self._counts: Counter[str] = Counter()
-        self._listed_counts: Counter[tuple[str, Severity]] = Counter()
+        self._waived: Counter[str] = Counter()
+        self._listed_counts: Counter[tuple[str, Severity, bool]] = Counter()
 
     def add(self, finding: Finding, *, prefix: str = "") -> None:
         """Add one finding; `prefix` is put before its target."""
@@ -47,11 +52,16 @@ class Notes:
         if finding.code in _FACTS:
             self._add_fact(finding)
             return
+        finding = self._marked(finding)
+        is_waived = finding.waiver is not None
         self._counts[finding.code] += 1
-        kind = finding.code, finding.severity
+        self._waived[finding.code] += is_waived
+        kind = finding.code, finding.severity, is_waived
         if self._listed_counts[kind] >= _LISTED_OF_A_CODE[finding.severity]:
             return
-        listed = self._listed.setdefault((*kind, finding.target), [])
+        listed = self._listed.setdefault(
+            (finding.code, finding.severity, finding.target, is_waived), []
+        )
         if len(listed) < _LISTED_OF_A_KIND:
             listed.append(finding)
             self._listed_counts[kind] += 1
@@ -61,15 +71,23 @@ class Notes:
         for finding in findings:
             self.add(finding, prefix=prefix)
 
-    def count_unlisted(self, code: str, count: int) -> None:
-        """Count findings that their finder did not keep."""
+    def count_unlisted(self, code: str, count: int, *, target: str | None = None) -> None:
+        """Count findings that their finder did not keep.
+
+        Args:
+            code: of the findings.
+            count: how many.
+            target: of all of them; None: not known, so that no waiver can cover them.
+        """
         if count > 0:
             self._counts[code] += count
+            if target is not None and self._waivers.of_finding(code, target) is not None:
+                self._waived[code] += count
 
     def listed(self) -> tuple[Finding, ...]:
         """Give the listed findings: errors first, then by target, code and place."""
         found = [finding for group in self._listed.values() for finding in group]
-        found += self._facts.values()
+        found += map(self._marked, self._facts.values())
         return tuple(sorted(found, key=_order))
 
     def counts(self) -> Mapping[str, int]:
@@ -77,6 +95,17 @@ class Notes:
         counts = Counter(self._counts)
         counts.update(finding.code for finding in self._facts.values())
         return dict(sorted(counts.items()))
+
+    def waived_counts(self) -> Mapping[str, int]:
+        """Give how many of each code a waiver covers."""
+        waived = Counter(self._waived)
+        for finding in self._facts.values():
+            waived[finding.code] += self._marked(finding).waiver is not None
+        return {code: count for code, count in sorted(waived.items()) if count}
+
+    def _marked(self, finding: Finding) -> Finding:
+        waiver = self._waivers.of_finding(finding.code, finding.target)
+        return finding if waiver is None else replace(finding, waiver=waiver)
 
     def _add_fact(self, finding: Finding) -> None:
         # The folder of the session; the first file by name speaks for it.

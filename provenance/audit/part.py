@@ -14,15 +14,17 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import overload
 
 from provenance.artifacts.sealed import SealedLedger
 from provenance.audit.lock import NO_PINS, HeldPins, lock_citations
 from provenance.audit_report import Citation
+from provenance.decisions import AuthorizationDecision, decide_together
 from provenance.fs import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.locks import LockFile, canonical_pointer
 from provenance.pointers import SourcePointer
-from provenance.policy import Policy, Verdict
+from provenance.policy import FileTrait, Policy, Verdict
 from provenance.transcripts.discovery import Candidate
 
 __all__ = ["AuditPart", "TranscriptTree", "WholeTranscript"]
@@ -100,6 +102,22 @@ class AuditPart:
     sealed_ledger: SealedLedger | None = None
     home: TrustedRoot | None = None
 
+    def __post_init__(self) -> None:
+        """Let nothing be read below the roots that a policy refuses once it is open."""
+        self.transcripts = self.guarded(self.transcripts)
+        self.artifacts = self.guarded(self.artifacts)
+
+    @overload
+    def guarded(self, root: TrustedRoot) -> TrustedRoot: ...
+    @overload
+    def guarded(self, root: None) -> None: ...
+    @overload
+    def guarded(self, root: TrustedRoot | None) -> TrustedRoot | None: ...
+    def guarded(self, root: TrustedRoot | None) -> TrustedRoot | None:
+        """Give a root below which nothing is read that a policy of this part refuses."""
+        traits: frozenset[FileTrait] = frozenset().union(*(one.traits for one in self.policies))
+        return root if root is None or not traits else root.guarded(traits)
+
     def cite(self, pointer: str, citation: Citation | None = None, *, origin: str = "") -> None:
         """Note that `pointer` is to be checked, and who rests on it.
 
@@ -141,9 +159,10 @@ class AuditPart:
             if root is not None:
                 root.close()
 
-    def verdict(self, pointer: SourcePointer, tenant: str | None) -> Verdict:
+    def decide(self, pointer: SourcePointer, tenant: str | None) -> AuthorizationDecision:
         """Join the policies: a denial first, then a refusal, and only then leave."""
-        verdicts = {policy.decide(pointer, tenant=tenant).verdict for policy in self.policies}
-        if Verdict.DENY in verdicts:
-            return Verdict.DENY
-        return Verdict.REFUSE if Verdict.REFUSE in verdicts else Verdict.ALLOW
+        return decide_together(self.policies, pointer, tenant=tenant)
+
+    def verdict(self, pointer: SourcePointer, tenant: str | None) -> Verdict:
+        """Say what the joined policies decide."""
+        return self.decide(pointer, tenant).verdict

@@ -19,6 +19,7 @@ from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.policy import Policy
 from provenance.resolution import Strength
 from provenance.sealing.sealed_log import SealTrust
+from provenance.waiver_file import WaiverEntry
 
 __all__ = ["STDIN", "AuditRequest", "TargetError"]
 
@@ -57,6 +58,8 @@ class AuditRequest:
             line; every report says for how many.
         seal: the key, from outside of every target, that has to have sealed the homes; None: seals
             are not looked at, and nothing is `sealed`.
+        waivers: the operator's, the only ones that count.
+        waivers_file: what findings about the waivers themselves call their file.
         jobs: processes that verify.
         limits: bounds on what is read.
     """
@@ -79,5 +82,7 @@ class AuditRequest:
     lock: NamedLock | None = None
     fast: bool = False
     seal: SealTrust | None = None
+    waivers: tuple[WaiverEntry, ...] = ()
+    waivers_file: str = "--waivers"
     jobs: int = 1
     limits: Limits = DEFAULT_LIMITS

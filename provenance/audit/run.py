@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -32,6 +33,7 @@ from provenance.audit.sealed import PartSeal
 from provenance.audit.targets import read_targets
 from provenance.audit.trees import TreeChecker
 from provenance.audit.verifying import PartVerifier
+from provenance.audit.waiving import WaiverBook
 from provenance.audit_report import (
     AuditedSource,
     AuditReport,
@@ -39,8 +41,14 @@ from provenance.audit_report import (
 )
 from provenance.consequences import ConsequenceGraph
 from provenance.findings import Finding, Location, Severity
-from provenance.resolution import STRENGTH_ORDER, SourceResolution, SourceResolutionStatus, Strength
+from provenance.resolution import (
+    STRENGTH_ORDER,
+    SourceResolution,
+    SourceResolutionStatus,
+    Strength,
+)
 from provenance.transcripts.formats import rejected_formats
+from provenance.waivers import Waiver
 
 __all__ = ["Listener", "run_audit"]
 
@@ -90,7 +98,8 @@ class _Run:
         self._clock = clock
         self._stopwatch = stopwatch
         self._listener = listener
-        self._notes = Notes()
+        self._waivers = WaiverBook(request.waivers, today=clock().astimezone(UTC).date())
+        self._notes = Notes(self._waivers)
         self._sources: list[AuditedSource] = []
         self._fast: Counter[str] = Counter()
         self._trees = TreeChecker(request, self._notes, listener)
@@ -123,6 +132,13 @@ class _Run:
                 self._notes.add(
                     Finding("format_rejected", Severity.WARNING, name, message=_REJECTED)
                 )
+        is_whole = (
+            not is_interrupted
+            and total == len(self._sources)
+            and transcripts == self._trees.looked_at
+        )
+        self._notes.listed()  # facts about files are held against the waivers, too
+        self._notes.extend(self._waivers.findings(self._request.waivers_file, is_whole=is_whole))
         # 3. Say what was found, and how much was not looked at.
         return AuditReport(
             targets=plan.labels,
@@ -131,6 +147,8 @@ class _Run:
             sources=tuple(sorted(self._sources, key=_order)),
             findings=self._notes.listed(),
             finding_counts=self._notes.counts(),
+            waived_counts=self._notes.waived_counts(),
+            waivers=self._waivers.waivers,
             transcripts=tuple(sorted(self._trees.checked, key=lambda one: one.target)),
             references=self._trees.references.listed(),
             reference_counts=self._trees.references.counts(),
@@ -161,6 +179,7 @@ class _Run:
             part,
             tenant=self._request.tenant,
             on_finding=lambda finding: self._hear(finding, part),
+            on_decision=self._listener.on_decision if self._listener.wants_decisions else None,
         ) as verifier:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
@@ -170,7 +189,10 @@ class _Run:
                 pace.took(self._stopwatch() - before)
                 is_interrupted = not _is_done(partial(mentions.look, answers, jobs=jobs))
                 found = [
-                    audited_source(answer, part.citations[answer.pointer], graph)
+                    replace(
+                        audited_source(answer, part.citations[answer.pointer], graph),
+                        waiver=self._waiver_of(answer),
+                    )
                     for answer in answers
                 ]
                 for source in found:
@@ -192,6 +214,11 @@ class _Run:
     def _count_fast(self, resolution: SourceResolution, part: AuditPart) -> None:
         if resolution.checked_by is not None:
             self._fast[part.prefix.rstrip("/") or "."] += 1
+
+    def _waiver_of(self, resolution: SourceResolution) -> Waiver | None:
+        if resolution.status is SourceResolutionStatus.AVAILABLE:
+            return None
+        return self._waivers.of_source(resolution.pointer)
 
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution

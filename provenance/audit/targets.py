@@ -221,7 +221,7 @@ class _TargetReader:
     ) -> None:
         part.trees.append(
             TranscriptTree(
-                root,
+                part.guarded(root),
                 self._not_yet(root, candidates),
                 part.prefix,
                 as_format=self._request.as_format,
@@ -337,7 +337,7 @@ class _TargetReader:
         folder = label.rpartition("/")[0]
         part.trees.append(
             TranscriptTree(
-                root,
+                part.guarded(root),
                 self._not_yet(root, (Candidate((path.name,), has_hash=has_content_hash(root)),)),
                 f"{folder}/" if folder else "",
                 as_format=self._request.as_format,
@@ -437,8 +437,8 @@ class _TargetReader:
 
     def _add_part(self, part: AuditPart) -> AuditPart:
         request = self._request
-        part.limits = request.limits
-        part.policies = () if request.policy is None else (request.policy,)
+        policies = () if request.policy is None else (request.policy,)
+        part = replace(part, limits=request.limits, policies=policies)
         self._parts.append(part)
         return part
 

@@ -108,10 +108,18 @@ class TreeChecker:
         if checked is not None:
             # Its finder lists the first thousand of a code and counts the others.
             listed: dict[str, int] = {}
+            targets: dict[str, set[str]] = {}
             for finding in whole.findings:
                 listed[finding.code] = listed.get(finding.code, 0) + 1
+                targets.setdefault(finding.code, set()).add(finding.target)
             for code, count in checked.findings.items():
-                self._notes.count_unlisted(code, count - listed.get(code, 0))
+                # Of one file alone it is known which target they have: a folder's may be a member.
+                is_one = targets.get(code) == {checked.target}
+                self._notes.count_unlisted(
+                    code,
+                    count - listed.get(code, 0),
+                    target=checked.target if is_one else None,
+                )
             self.references.extend(whole.references, checked.references)
             self.checked.append(checked)
         self.looked_at += 1

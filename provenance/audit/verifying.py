@@ -18,9 +18,10 @@ from types import TracebackType
 
 from provenance.audit.lock import NO_PINS
 from provenance.audit.part import AuditPart
+from provenance.decisions import AuthorizationDecision
 from provenance.findings import Finding
 from provenance.fs import TrustedRoot
-from provenance.pointers import SourcePointer, SourcePointerError, parse_source_pointer
+from provenance.pointers import SourcePointer
 from provenance.policy import Verdict
 from provenance.resolution import Reason, SourceResolution, resolution_for
 from provenance.resolver import SourcePointerResolver
@@ -41,20 +42,30 @@ class PartVerifier:
         tenant: str | None = None,
         max_excerpt_chars: int = 0,
         on_finding: Callable[[Finding], None] | None = None,
+        on_decision: Callable[[AuthorizationDecision], None] | None = None,
     ) -> None:
-        """Name the part and who asks."""
+        """Name the part and who asks.
+
+        Args:
+            part: its roots, limits and policies.
+            tenant: who asks.
+            max_excerpt_chars: length of excerpts; 0 gives none.
+            on_finding: hears what is unusual beside the states.
+            on_decision: hears of each authorization, once for each pointer that is one.
+        """
         self._part = part
         self._tenant = tenant
+        self._on_decision = on_decision
+        self._refused: set[str] = set()
         self._resolver = SourcePointerResolver(
             part.transcripts or TrustedRoot(_NO_ROOT),
             part.artifacts or TrustedRoot(_NO_ROOT),
-            authorize=self._is_allowed if part.policies else None,
+            authorize=self._is_allowed if part.policies or on_decision is not None else None,
             max_excerpt_chars=max_excerpt_chars,
             limits=part.limits,
             on_finding=on_finding,
             sealed_ledger=part.sealed_ledger,
         )
-        self._refuses = any(policy.refuse for policy in part.policies)
 
     def verify(self, pointers: Sequence[str], *, jobs: int = 1) -> list[SourceResolution]:
         """Answer for each pointer, in order.
@@ -63,27 +74,24 @@ class PartVerifier:
             pointers: texts, as cited.
             jobs: processes that verify.
         """
-        refused = {text for text in pointers if self._is_refused(text)} if self._refuses else set()
-        asked = [text for text in pointers if text not in refused] if refused else pointers
-        answers = iter(self._resolver.resolve_many(asked, jobs=jobs))
-        if self._part.pins != NO_PINS:
-            answers = map(self._part.pins.hold, answers)
-        return [
-            resolution_for(text, Reason.REFUSED_BY_POLICY, source_type="artifact")
-            if text in refused
-            else next(answers)
-            for text in pointers
-        ]
+        self._refused.clear()
+        answers = self._resolver.resolve_many(pointers, jobs=jobs)
+        return [self._judged(answer) for answer in answers]
+
+    def _judged(self, answer: SourceResolution) -> SourceResolution:
+        """Turn a denial into the refusal that it was, and hold what verified against its pin."""
+        if answer.pointer in self._refused:
+            kind = answer.source_type
+            return resolution_for(answer.pointer, Reason.REFUSED_BY_POLICY, source_type=kind)
+        return answer if self._part.pins == NO_PINS else self._part.pins.hold(answer)
 
     def _is_allowed(self, pointer: SourcePointer) -> bool:
-        return self._part.verdict(pointer, self._tenant) is Verdict.ALLOW
-
-    def _is_refused(self, text: str) -> bool:
-        try:
-            pointer = parse_source_pointer(text)
-        except SourcePointerError:
-            return False
-        return self._part.verdict(pointer, self._tenant) is Verdict.REFUSE
+        decision = self._part.decide(pointer, self._tenant)
+        if self._on_decision is not None:
+            self._on_decision(decision)
+        if decision.verdict is Verdict.REFUSE:
+            self._refused.add(pointer.raw)
+        return decision.verdict is Verdict.ALLOW
 
     def __enter__(self) -> PartVerifier:
         return self

@@ -177,7 +177,8 @@ def check_candidate(asked: Asked) -> WholeCheck:
             absent=Reason.TRANSCRIPT_MISSING,
         )
         fault = strict_fault(reason, BadLine())
-        # A link or pipe of another name may have been anything.
+        # A link or pipe of another name may have been anything; what a policy refuses was a file.
+        is_meant = is_meant or reason is Reason.REFUSED_BY_POLICY
         return refused(target, NATIVE, fault, asked.session_id) if is_meant else WholeCheck(None)
 
 

@@ -106,6 +106,9 @@ STRICT_REASONS: dict[Reason, Callable[[BadLine], str]] = {
     Reason.OWNERSHIP_BOUNDARY: _always(
         "file: expected one that lies below the root, got a link, a mount or another spelling"
     ),
+    Reason.REFUSED_BY_POLICY: _always(
+        "file: expected one that the policy takes as evidence, got one that it refuses"
+    ),
     Reason.FILESYSTEM_DENIED: _always("file: expected permission to read, got a refusal"),
     Reason.TRANSCRIPT_NOT_A_FILE: _always("file: expected a regular file, got something else"),
     Reason.SOURCE_READ_FAILED: _always(

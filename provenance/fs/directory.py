@@ -28,6 +28,7 @@ from provenance.fs.failures import BoundaryRefused, SourceAbsent, WriteFailed, t
 from provenance.fs.locking import exclusive_lock
 from provenance.fs.reading import OpenFile
 from provenance.fs.replacing import replace_file
+from provenance.fs.traits import Refusals
 
 __all__ = ["Directory", "Entry", "UnsafeComponent", "check_component", "check_new_name"]
 
@@ -84,12 +85,13 @@ def check_new_name(name: str) -> str:
 class Directory(Handle):
     """An open directory; a context manager that closes it."""
 
-    __slots__ = ("_exact", "_listed_at", "_names", "backend")
+    __slots__ = ("_exact", "_listed_at", "_names", "backend", "refusals")
 
-    def __init__(self, fd: int, backend: Backend) -> None:
-        """Take over the directory handle `fd`."""
+    def __init__(self, fd: int, backend: Backend, *, refusals: Refusals | None = None) -> None:
+        """Take over the directory handle `fd`; `refusals` judge what is read in and below it."""
         self.fd = fd
         self.backend = backend
+        self.refusals = refusals
         # None: not known yet whether names here are told apart by every character.
         self._exact: bool | None = None
         self._names: frozenset[str] = frozenset()
@@ -100,11 +102,14 @@ class Directory(Handle):
 
         Raises:
             SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed: the answer.
+            TraitRefused: a policy refuses what it is.
         """
         fd = self.backend.open_at(self.fd, check_component(name), os.O_RDONLY)
         file = OpenFile(fd)
         try:
             self._require_stored_name(name)
+            if self.refusals is not None:
+                self.refusals.check_file(file.stat)
         except BaseException:
             file.close()
             raise
@@ -151,6 +156,8 @@ class Directory(Handle):
                 self._require_stored_name(name)
             except SourceAbsent:
                 return None  # it was there, and went while it was read
+        if self.refusals is not None:
+            self.refusals.check_file(after)
         return data, before
 
     def open_directory(self, name: str, *, create: bool = False) -> Directory:
@@ -167,9 +174,11 @@ class Directory(Handle):
             else:
                 self.sync()
         fd = self.backend.open_at(self.fd, name, _DIRECTORY)
-        directory = Directory(fd, self.backend)
+        directory = Directory(fd, self.backend, refusals=self.refusals)
         try:
             self._require_stored_name(name)
+            if self.refusals is not None:
+                self.refusals.check_folder(fd)
         except BaseException:
             directory.close()
             raise
@@ -325,7 +334,7 @@ class Directory(Handle):
     def duplicate(self) -> Directory:
         """Give a second handle on the same directory, to be closed on its own."""
         try:
-            copy = Directory(os.dup(self.fd), self.backend)
+            copy = Directory(os.dup(self.fd), self.backend, refusals=self.refusals)
         except OSError as error:
             raise translate(error) from None
         copy._exact, copy._names, copy._listed_at = self._exact, self._names, self._listed_at

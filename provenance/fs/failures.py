@@ -26,6 +26,7 @@ __all__ = [
     "NotARegularFile",
     "ReadFailed",
     "SourceAbsent",
+    "TraitRefused",
     "UnsafePlatform",
     "WriteFailed",
     "translate",
@@ -48,6 +49,21 @@ class AccessRefused(MachineError):
     """The operating system's permissions refuse."""
 
     code = "filesystem_denied"
+
+
+class TraitRefused(DataError):
+    """The operator's policy refuses what the open file or a folder on the way is.
+
+    Attributes:
+        fact: the code of the finding that says the same.
+    """
+
+    code = "refused_by_policy"
+
+    def __init__(self, message: str, fact: str) -> None:
+        """Take one line and the code of the fact."""
+        super().__init__(message)
+        self.fact = fact
 
 
 class NotARegularFile(DataError):
@@ -92,9 +108,18 @@ class UnsafePlatform(CallerError):
     code = "unsafe_platform"
 
 
-FileFailure = SourceAbsent | BoundaryRefused | AccessRefused | NotARegularFile | ReadFailed
+FileFailure = (
+    SourceAbsent | BoundaryRefused | AccessRefused | TraitRefused | NotARegularFile | ReadFailed
+)
 # The same as a tuple, for `except`.
-FILE_FAILURES = (SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed)
+FILE_FAILURES = (
+    SourceAbsent,
+    BoundaryRefused,
+    AccessRefused,
+    TraitRefused,
+    NotARegularFile,
+    ReadFailed,
+)
 
 # EXDEV is openat2's answer for a mount or an escape, ELOOP its answer for a link; ENAMETOOLONG
 # means that no file of that name can exist on that file system.

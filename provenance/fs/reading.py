@@ -59,6 +59,11 @@ class OpenFile(Handle):
         return self._stat.st_size
 
     @property
+    def stat(self) -> os.stat_result:
+        """What `fstat` said at opening, or at the last `refresh`."""
+        return self._stat
+
+    @property
     def facts(self) -> FileFacts:
         """The facts at opening, or at the last `refresh`."""
         return _facts_of(self._stat)

@@ -21,6 +21,7 @@ from provenance.fs.failures import (
     NotARegularFile,
     ReadFailed,
     SourceAbsent,
+    TraitRefused,
 )
 from provenance.resolution import Reason
 
@@ -47,6 +48,8 @@ def reason_of(
             return Reason.OWNERSHIP_BOUNDARY
         case AccessRefused():
             return Reason.FILESYSTEM_DENIED
+        case TraitRefused():
+            return Reason.REFUSED_BY_POLICY
         case NotARegularFile():
             return not_a_file
         case ReadFailed():

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
 
@@ -23,6 +24,8 @@ from provenance.fs._backends import Backend, BackendName, choose_backend, requir
 from provenance.fs.directory import Directory
 from provenance.fs.failures import SourceAbsent, translate
 from provenance.fs.reading import OpenFile
+from provenance.fs.traits import refusals_of
+from provenance.policy import FileTrait
 
 __all__ = ["TrustedRoot"]
 
@@ -56,6 +59,8 @@ class TrustedRoot:
         self._wanted: BackendName = backend
         self._create = create
         self._above: tuple[TrustedRoot, tuple[str, ...]] | None = None
+        self._plain: TrustedRoot | None = None
+        self._traits: frozenset[FileTrait] = frozenset()
         self._top: Directory | None = None
         self._guard = threading.Lock()
 
@@ -108,12 +113,39 @@ class TrustedRoot:
         root._above = (self, names)
         return root
 
+    def guarded(self, traits: Collection[FileTrait]) -> TrustedRoot:
+        """Give the same root, below which nothing is read that is or lies in what is refused.
+
+        The root itself, each folder on the way and the file are judged by their own handles; see
+        `Refusals`. Where nothing more is refused than here already, it is this root.
+        """
+        wanted = self._traits | frozenset(traits)
+        if wanted == self._traits:
+            return self
+        root = TrustedRoot(self.path, backend=self._wanted)
+        root._plain = self.unguarded
+        root._traits = wanted
+        if root._plain._above is not None:
+            # Who may rename this folder in the one above it has as much say.
+            above, names = root._plain._above
+            root._above = (above.guarded(wanted), names)
+        return root
+
+    @property
+    def unguarded(self) -> TrustedRoot:
+        """The same root without what a policy refuses of open files: to find, not to verify."""
+        return self if self._plain is None else self._plain
+
     def close(self) -> None:
         """Close the root's handle; it opens again when it is used again."""
         with self._guard:
             top, self._top = self._top, None
         if top is not None:
             top.close()
+        if self._plain is not None:
+            self._plain.close()
+            if self._above is not None:
+                self._above[0].close()
 
     def _directory(self) -> Directory:
         top = self._top
@@ -128,6 +160,8 @@ class TrustedRoot:
         if self._above is not None:
             root, names = self._above
             return root.open_directory(*names, create=self._create)
+        if self._plain is not None:
+            return self._plain._open_guarded(self._traits)
         require_platform()
         try:
             if self._create:
@@ -145,8 +179,21 @@ class TrustedRoot:
             raise
         return Directory(fd, backend)
 
+    def _open_guarded(self, traits: frozenset[FileTrait]) -> Directory:
+        top = self.open_directory()
+        top.refusals = refusals_of(traits)
+        try:
+            if top.refusals is not None:
+                top.refusals.check_folder(top.fd)
+        except BaseException:
+            top.close()
+            raise
+        return top
+
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         # Another process opens the root anew, by the operator's path.
+        if self._plain is not None:
+            return _rebuild_guarded, (self._plain, self._traits)
         return _rebuild, (self.path, self._wanted, self._create, self._above)
 
     def __enter__(self) -> TrustedRoot:
@@ -199,3 +246,7 @@ def _rebuild(
     root = TrustedRoot(path, backend=backend, create=create)
     root._above = above
     return root
+
+
+def _rebuild_guarded(plain: TrustedRoot, traits: frozenset[FileTrait]) -> TrustedRoot:
+    return plain.guarded(traits)

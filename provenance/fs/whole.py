@@ -13,15 +13,13 @@ Example:
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import re
-import secrets
 import stat
 
 from provenance.errors import DataError
-from provenance.fs.failures import BoundaryRefused, NotARegularFile, WriteFailed, translate
+from provenance.fs.failures import BoundaryRefused, NotARegularFile, translate
+from provenance.fs.operator_output import OperatorOutput
 from provenance.fs.reading import OpenFile
 
 __all__ = [
@@ -33,7 +31,6 @@ __all__ = [
 ]
 
 _BLOCK = 1 << 20
-_LONGEST_LINK_CHAIN = 40  # the kernel's own bound
 
 
 class FileTooLarge(DataError):
@@ -115,76 +112,6 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     Raises:
         WriteFailed: the old file, if there was one, is as it was.
     """
-    try:
-        own = _own_handle(os.fspath(path))
-        if own is not None:
-            _write_all(own, data)
-            return
-        target = os.path.realpath(path)
-        old = os.stat(target) if os.path.lexists(target) else None
-        if old is not None and not stat.S_ISREG(old.st_mode):
-            _write_through(target, data)
-            return
-        _write_beside(target, data, mode=None if old is None else old.st_mode & 0o777)
-    except OSError as error:
-        name = errno.errorcode.get(error.errno or 0, "unknown error")
-        raise WriteFailed(f"file: expected to write, got {name}", error.errno or 0) from None
-    except ValueError:
-        raise WriteFailed("path: expected a file name, got a NUL byte") from None
-
-
-def _own_handle(path: str) -> int | None:
-    """Give the descriptor of ours that a name like `/dev/stdout` or `/proc/self/fd/1` stands for.
-
-    The target of such a link may be a regular file: replacing it would cut off who redirected us.
-    """
-    for _ in range(_LONGEST_LINK_CHAIN):
-        folder = os.path.realpath(os.path.dirname(path))
-        name = os.path.basename(path)
-        if folder == "/dev/fd" or re.fullmatch(rf"/proc/{os.getpid()}/(task/[0-9]+/)?fd", folder):
-            return int(name) if re.fullmatch(r"[0-9]{1,9}", name) else None
-        try:
-            path = os.path.join(folder, os.readlink(path))
-        except OSError:
-            return None
-    return None
-
-
-def _write_through(target: str, data: bytes) -> None:
-    fd = os.open(target, os.O_WRONLY | getattr(os, "O_CLOEXEC", 0))
-    try:
-        _write_all(fd, data)
-    finally:
-        os.close(fd)
-
-
-def _write_beside(target: str, data: bytes, *, mode: int | None) -> None:
-    folder = os.path.dirname(target)
-    temporary = f"{folder}/.ctxaudit-{secrets.token_hex(8)}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    # A new file: the operator's umask decides, as for any output. An old one: it stays as private.
-    fd = os.open(temporary, flags, 0o666 if mode is None else 0o600)
-    try:
-        try:
-            if mode is not None:
-                os.fchmod(fd, mode)
-            _write_all(fd, data)
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    folder_fd = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-    try:
-        os.fsync(folder_fd)
-    finally:
-        os.close(folder_fd)
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
+    with OperatorOutput(path) as output:
+        output.write(data)
+        output.commit()

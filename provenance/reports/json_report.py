@@ -39,6 +39,8 @@ def write_json(report: AuditReport, *, version: str) -> Iterator[str]:
         "weakened_by_environment": list(report.weakened_by_environment),
         "summary": report.summary.to_dict(),
     }
+    if report.waivers:
+        head["waivers"] = [waiver.to_dict() for waiver in report.waivers]
     for key, value in head.items():
         yield f'  "{key}": {to_json(value)},\n'
     yield from _lines("results", (source.to_dict() for source in report.sources))

@@ -4,8 +4,9 @@ Guarantees: a line that has `pointer` is a result and has the keys of `results` 
 What no result can say comes after them, and only where there is something to say: a line
 `{"finding": ...}` for each warning and error, and for each information where transcripts were
 checked whole (elsewhere that is facts about the machine), a line `{"transcript": ...}` for each
-transcript that was checked whole, a line `{"reference": ...}` for what its records refer to, and
-`{"run": ...}` where the run was not whole or its verdict weakened.
+transcript that was checked whole, a line `{"reference": ...}` for what its records refer to, a line
+`{"waiver": ...}` for each waiver that the operator gave, and `{"run": ...}` where the run was not
+whole or its verdict weakened.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -32,7 +33,8 @@ def result_line(source: AuditedSource) -> str:
 def closing_lines(report: AuditReport) -> Iterator[str]:
     """Write what no result says, to follow the last one."""
     for finding in report.findings:
-        if finding.severity is Severity.INFO and not report.transcripts:
+        is_of_waivers = finding.waiver is not None or finding.code == "waiver_unused"
+        if finding.severity is Severity.INFO and not (report.transcripts or is_of_waivers):
             continue  # facts about the machine, such as a file's owner: the JSON report has them
         yield to_json({"finding": finding.to_dict()}) + "\n"
     for transcript in report.transcripts:
@@ -41,6 +43,8 @@ def closing_lines(report: AuditReport) -> Iterator[str]:
         yield to_json({"reference": reference.to_dict()}) + "\n"
     for seal in report.seals:
         yield to_json({"seal": seal.to_dict()}) + "\n"
+    for waiver in report.waivers:
+        yield to_json({"waiver": waiver.to_dict()}) + "\n"
     if report.not_checked or report.is_interrupted or report.weakened_by_environment:
         run = {
             "interrupted": report.is_interrupted,

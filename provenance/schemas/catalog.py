@@ -17,7 +17,15 @@ from provenance.errors import CallerError, MachineError
 __all__ = ["SCHEMA_NAMES", "SchemaFileError", "UnknownSchemaError", "load_schema"]
 
 # A test compares the list with the files.
-SCHEMA_NAMES = ("attestation", "compaction", "lock", "receipt", "report", "state")
+SCHEMA_NAMES = (
+    "attestation",
+    "compaction",
+    "decision",
+    "lock",
+    "receipt",
+    "report",
+    "state",
+)
 
 
 class UnknownSchemaError(CallerError, ValueError):

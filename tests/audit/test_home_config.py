@@ -123,7 +123,7 @@ def test_options_of_the_operator_are_ignored_aloud(text: str) -> None:
         "[limits]\nmax_everything = 5",
         "limits = 5",
         '[[rule]]\neffect = "deny"\nsesion = "x"',
-        'refuse = ["hard-links"]',
+        'refuse = ["hardlinks"]',
         'default = "deny"\n[policy]\ndefault = "deny"',
         "a = " + "[" * 100_000,
     ],

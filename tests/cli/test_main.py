@@ -25,6 +25,7 @@ _COMMANDS = (
     "keygen",
     "log",
     "pin",
+    "policy",
     "render",
     "schema",
     "seal",

@@ -183,7 +183,7 @@ def test_a_home_whose_rules_cannot_be_read_shows_nothing(
     home.config("[[rule")
     done = call("show", pointer, "--home", home.path)
     assert (done.code, done.out) == (2, "")
-    assert "ctxaudit.toml: file: expected TOML" in done.err
+    assert "ctxaudit.toml: line 1: file: expected TOML" in done.err
     home.config('exit_zero = true\n[[rule]]\neffect = "allow"')
     done = call("show", pointer, "--home", home.path)
     assert done.code == 0

@@ -507,7 +507,7 @@ def test_the_operators_policy(home: Any, call: Callable[..., Any], tmp_path: Pat
     policy.write_text('default = "deny"\nrules = []')
     refused = call("verify", home.path, "--policy", policy)
     assert refused.code == 2
-    assert refused.err.startswith("ctxaudit verify: --policy: policy.toml: rules: expected")
+    assert refused.err.startswith("ctxaudit verify: --policy: policy.toml: line 2: rules: expected")
     assert call("verify", home.path, "--policy", tmp_path / "none.toml").code == 2
     policy.write_bytes(b"\xff")
     assert call("verify", home.path, "--policy", policy).code == 2

@@ -12,6 +12,7 @@ from provenance.fs.failures import (
     NotARegularFile,
     ReadFailed,
     SourceAbsent,
+    TraitRefused,
 )
 from provenance.fs.reasons import reason_of
 from provenance.resolution import Reason
@@ -23,6 +24,7 @@ from provenance.resolution import Reason
         (SourceAbsent("x"), Reason.SOURCE_DISAPPEARED),
         (BoundaryRefused("x"), Reason.OWNERSHIP_BOUNDARY),
         (AccessRefused("x"), Reason.FILESYSTEM_DENIED),
+        (TraitRefused("x", "hard_link"), Reason.REFUSED_BY_POLICY),
         (NotARegularFile("x"), Reason.TRANSCRIPT_NOT_A_FILE),
         (ReadFailed("x", 5), Reason.SOURCE_READ_FAILED),
     ],
@@ -37,6 +39,7 @@ def test_every_failure_is_one_that_is_caught() -> None:
         SourceAbsent,
         BoundaryRefused,
         AccessRefused,
+        TraitRefused,
         NotARegularFile,
         ReadFailed,
     }

@@ -1,0 +1,43 @@
+"""`ctxaudit policy`: what can be done with policies themselves.
+
+Guarantees: each of its commands is loaded when it is used.
+
+Example:
+    $ ctxaudit policy test policy.toml transcript:run-1:3
+"""
+
+from __future__ import annotations
+
+import click
+
+from ..exit_codes import ExitCode
+from ..lazy import LazyGroup
+from ..options import examples, manner_options
+from ..streams import talk
+
+__all__ = ["command"]
+
+_COMMANDS = {
+    "test": (".commands.policy_test", "Say which rule decides on a pointer, and how."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    entries=_COMMANDS,
+    invoke_without_command=True,
+    epilog=examples("ctxaudit policy test policy.toml transcript:run-1:3 --as-tenant acme"),
+)
+@manner_options
+@click.pass_context
+def command(ctx: click.Context, *, color: str | None, quiet: bool) -> None:
+    """Try out the TOML files that say who may rest on which evidence."""
+    above: dict[str, object] = ctx.obj if isinstance(ctx.obj, dict) else {}
+    ctx.obj = above | {
+        "color": color or above.get("color"),
+        "quiet": quiet or above.get("quiet") is True,
+    }
+    if ctx.invoked_subcommand is None:
+        for line in ctx.get_help().split("\n"):
+            talk(line)
+        ctx.exit(ExitCode.USAGE)

@@ -1,0 +1,73 @@
+"""Pages for policies, waivers and what they are made of.
+
+Guarantees: a page for each finding about waivers, each verdict of a policy and each kind of
+evidence that one can refuse.
+
+Example:
+    >>> sorted(WAIVER_PAGES)
+    ['waiver_expired', 'waiver_unused']
+"""
+
+from __future__ import annotations
+
+from provenance.audit._page import Page
+
+__all__ = ["POLICY_PAGES", "WAIVER_PAGES"]
+
+WAIVER_PAGES: dict[str, Page] = {
+    "waiver_expired": (
+        "A waiver is over: what it covered counts again, and the run fails until it is looked at.",
+        (
+            "Its last day, in UTC, is past (on that day it still counts). It is told whether or "
+            "not the fault is still there."
+        ),
+        "Mend the fault and remove the waiver, or have its owner decide anew and set a new date.",
+    ),
+    "waiver_unused": (
+        "A waiver covered nothing in this run.",
+        "The fault is mended, the pointer or target is spelled otherwise, or it was not audited.",
+        "Remove it, or compare its pointer, code and target with the report, letter by letter.",
+    ),
+}
+
+POLICY_PAGES: dict[str, dict[str, Page]] = {
+    "decision": {
+        "allow": (
+            "The policies let the source be looked up.",
+            "The first rule that matches allows, or none matches and the default does.",
+            "Nothing.",
+        ),
+        "deny": (
+            "A policy forbids the source; nothing is looked up, not even whether it exists.",
+            "The first rule that matches denies, or none matches and the default does.",
+            "See `ctxaudit policy test`: it names the rule and its line.",
+        ),
+        "refuse": (
+            "The list `refuse` of a policy excludes this kind of evidence, which rules allow.",
+            "A short digest is told by the pointer; the others are once the file is open.",
+            "Cite stronger evidence, or mend the file: see `ctxaudit explain refused_by_policy`.",
+        ),
+    },
+    "refusal": {
+        "hard-links": (
+            "Evidence in a file with more than one name is refused.",
+            "A list `refuse` names it. The link count of the very handle that is read decides.",
+            "Copy the file, replace it by the copy, and remove the other name.",
+        ),
+        "foreign-owner": (
+            "Evidence is refused where the file, a folder on the way or the root is another's.",
+            "A list `refuse` names it. The owners of the very handles that are opened decide.",
+            "Audit as the user who owns the evidence, or have it owned by the one who audits.",
+        ),
+        "world-writable": (
+            "Evidence is refused where group or others may write to it, a folder or the root.",
+            "A list `refuse` names it. Who may write to a folder may replace what lies in it.",
+            "Run chmod go-w on the root and all below it.",
+        ),
+        "prefix-digests": (
+            "Artifact pointers with 12 digits of a digest are refused.",
+            "A list `refuse` names it: two inputs with equal 12 digits are found in minutes.",
+            "Cite the full digest.",
+        ),
+    },
+}

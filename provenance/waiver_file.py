@@ -1,0 +1,194 @@
+r"""Waiver files: who answers for which fault, until when (spec 05).
+
+Guarantees: pure. A file is read strictly: what is not understood is refused with its line and key.
+A waiver covers one pointer, or one code of finding at one target, never a pattern. Nothing is
+waived twice, without a reason, without an owner or without an end.
+
+Example:
+    >>> text = '[[waiver]]\npointer = "transcript:s1:3"\nreason = "lost with the disk"\n'
+    >>> (entry,) = parse_waivers(text + 'owner = "ops"\nexpires = 2027-01-31')
+    >>> entry.line, entry.waiver.expires.isoformat()
+    (1, '2027-01-31')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from provenance.located_toml import Place, TomlError, fault_of, read_toml, table_lines
+from provenance.pointers import canonical_text
+from provenance.waivers import Waiver
+
+__all__ = ["NEVER_WAIVED", "WaiverEntry", "WaiverError", "parse_waivers", "write_waivers"]
+
+# What says that waivers themselves are not in order cannot be waived.
+NEVER_WAIVED = frozenset({"waiver_expired", "waiver_unused"})
+# A file with more is no list of exceptions any more.
+_MOST_WAIVERS = 10_000
+# Long enough for a paragraph; it stands in every report.
+_MOST_CHARACTERS = 2_000
+
+_is_code = re.compile(r"[a-z][a-z0-9_]{0,99}").fullmatch
+_is_date = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
+
+
+class WaiverError(TomlError):
+    """A waiver file is not understood; the message names the line and the key."""
+
+    code = "invalid_waivers"
+
+
+class WaiverEntry(NamedTuple):
+    """A waiver, its number in its file from 1, and the line it begins on where that is known."""
+
+    waiver: Waiver
+    number: int = 1
+    line: int | None = None
+
+
+def _date_of(value: object) -> object:
+    """Take a date that was put in quotes for one; a time of day is none."""
+    if isinstance(value, str) and _is_date(value) is not None:
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            return value
+    return str(value) if isinstance(value, datetime) else value
+
+
+class _WaiverTable(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    reason: str
+    owner: str
+    expires: Annotated[date, BeforeValidator(_date_of)]
+    pointer: str | None = None
+    code: str | None = None
+    target: str | None = None
+
+
+class _WaiverTables(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    waiver: Annotated[list[_WaiverTable], Field(max_length=_MOST_WAIVERS)] = []
+
+
+def parse_waivers(text: str) -> tuple[WaiverEntry, ...]:
+    """Read a waiver file.
+
+    Args:
+        text: TOML, at most `MAX_TOML_CHARACTERS` characters.
+
+    Raises:
+        WaiverError: no TOML, an unknown key, a missing or empty value, a date that is none, a
+            waiver that names both or neither of pointer and code with target, a pointer that is
+            none, a code that cannot be waived, or two waivers of the same.
+    """
+    table = read_toml(text, error=WaiverError)
+    try:
+        waivers = _waivers_in(table)
+    except WaiverError as error:
+        raise error.located(text) from None
+    lines = table_lines(text, "waiver")
+    return tuple(
+        WaiverEntry(waiver, index + 1, lines.get(index)) for index, waiver in enumerate(waivers)
+    )
+
+
+def write_waivers(waivers: tuple[Waiver, ...]) -> str:
+    """Write waivers so that `parse_waivers` reads the same."""
+    parts = []
+    for waiver in waivers:
+        keys = [
+            (key, value)
+            for key, value in (
+                ("pointer", waiver.pointer),
+                ("code", waiver.code),
+                ("target", waiver.target),
+                ("reason", waiver.reason),
+                ("owner", waiver.owner),
+            )
+            if value is not None
+        ]
+        lines = [f"{key} = {_quoted(value)}" for key, value in keys]
+        parts.append("\n".join(["[[waiver]]", *lines, f"expires = {waiver.expires.isoformat()}"]))
+    return "\n\n".join(parts) + "\n" if parts else "waiver = []\n"
+
+
+def _waivers_in(table: Mapping[str, object]) -> tuple[Waiver, ...]:
+    try:
+        parsed = _WaiverTables.model_validate(dict(table))
+    except ValidationError as fault:
+        raise _words(fault) from None
+    seen: dict[tuple[str | None, ...], int] = {}
+    waivers = []
+    for number, one in enumerate(parsed.waiver, 1):
+        waiver = _waiver_of(one, number)
+        pointer = None if waiver.pointer is None else canonical_text(waiver.pointer)
+        same = (pointer, waiver.code, waiver.target)
+        if same in seen:
+            key = "pointer" if waiver.code is None else "code"
+            raise WaiverError(
+                f"waiver {number}: {key}: expected one waiver of the same, "
+                f"got a second after waiver {seen[same]}",
+                ("waiver", number - 1, key),
+            )
+        seen[same] = number
+        waivers.append(waiver)
+    return tuple(waivers)
+
+
+def _waiver_of(table: _WaiverTable, number: int) -> Waiver:
+    def refuse(key: str, message: str) -> WaiverError:
+        place: Place = ("waiver", number - 1, key)
+        return WaiverError(f"waiver {number}: {key}: {message}", place)
+
+    for key in ("reason", "owner", "pointer", "code", "target"):
+        value: str | None = getattr(table, key)
+        if value is not None and not (value.strip() and len(value) <= _MOST_CHARACTERS):
+            got = "an empty one" if not value.strip() else f"{len(value)} characters"
+            raise refuse(key, f"expected a text of 1 to {_MOST_CHARACTERS} characters, got {got}")
+    if table.pointer is not None:
+        # One that is malformed or of another scheme is a fault of its own, which may be waived.
+        for key in ("code", "target"):
+            if getattr(table, key) is not None:
+                raise refuse(key, "expected a pointer, or a code with a target, got both")
+    elif table.code is None:
+        raise refuse("pointer", "expected a pointer, or a code with a target, got neither")
+    elif table.target is None:
+        raise refuse("target", "expected the target of the code, got none")
+    elif _is_code(table.code) is None:
+        raise refuse("code", f"expected the code of a finding, got {table.code[:40]!a}")
+    elif table.code in NEVER_WAIVED:
+        raise refuse("code", f"expected a code that can be waived, got {table.code}")
+    return Waiver(
+        reason=table.reason,
+        owner=table.owner,
+        expires=table.expires,
+        pointer=table.pointer,
+        code=table.code,
+        target=table.target,
+    )
+
+
+def _words(fault: ValidationError) -> TomlError:
+    said = fault_of(fault, error=WaiverError)
+    first = next(iter(fault.errors(include_url=False, include_context=False)))
+    place = said.place
+    if place and place[-1] == "expires" and first["type"] != "missing" and place == first["loc"]:
+        got = ascii(first["input"])[:60]
+        where = f"waiver {int(place[1]) + 1}: expires"
+        return WaiverError(f"{where}: expected a date like 2027-01-31, got {got}", place)
+    return said
+
+
+def _quoted(text: str) -> str:
+    escaped = "".join(
+        f"\\u{ord(one):04x}" if ord(one) < 32 or one in '"\\\x7f' else one for one in text
+    )
+    return f'"{escaped}"'
