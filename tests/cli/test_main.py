@@ -202,7 +202,7 @@ def test_completion_of_commands_options_and_values(run: Callable[..., Any]) -> N
 
     assert complete("ver") == {"verify"}
     assert {"--format", "--fail-on"} <= complete("verify", "--f")
-    assert complete("verify", "--format", "j") == {"json"}
+    assert complete("verify", "--format", "js") == {"json"}
     done = run(_CTXAUDIT_COMPLETE="bash_complete", COMP_WORDS="ctxaudit verify sam", COMP_CWORD="2")
     assert done.out == "file,sam\n"
 
