@@ -25,10 +25,17 @@ from provenance.fs import atomic_write
 from provenance.fs.places import Place, place_of
 from provenance.limits import DEFAULT_LIMITS
 from provenance.policy import Policy
-from provenance.reports import closing_lines, result_line, write_json, write_ndjson, write_sarif
+from provenance.reports import (
+    closing_lines,
+    result_line,
+    write_html,
+    write_json,
+    write_ndjson,
+    write_sarif,
+)
 from provenance.resolution import Strength
 
-from .closing import Asked
+from .closing import Asked, closing_words
 from .console_plain import write_plain
 from .console_view import view_of
 from .exit_codes import ExitCode
@@ -51,6 +58,8 @@ from .verdict import verdict_of
 __all__ = ["VerifyOrder", "carry_out"]
 
 _PIECE = 1 << 16
+# Enough to recognise a record, too little to hand a whole transcript on by mistake.
+_EXCERPT_CHARACTERS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +87,7 @@ class VerifyOrder:
     weakened_by_environment: tuple[str, ...]
     command: str = "ctxaudit verify"
     only_transcripts: bool = False
+    excerpts: bool = False
 
 
 def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
@@ -188,6 +198,7 @@ def _request(order: VerifyOrder, policy: Policy | None, data: bytes) -> AuditReq
         since=order.since,
         expected_hash=order.expected_hash,
         jobs=order.jobs,
+        excerpt_characters=_EXCERPT_CHARACTERS if order.excerpts else 0,
     )
 
 
@@ -253,6 +264,15 @@ def _text(kind: str, report: AuditReport, code: ExitCode, order: VerifyOrder) ->
         case "sarif":
             yield from write_sarif(
                 report, version=__version__, describe=_page, folder=_audited_folder(report, order)
+            )
+        case "html":
+            yield from write_html(
+                report,
+                version=__version__,
+                describe=_page,
+                exit_code=code.value,
+                verdict_words=closing_words(report, code, _asked(order)),
+                command=order.command,
             )
         case _:
             yield write_plain(view_of(report, code, _asked(order)), quiet=order.manner.quiet)

@@ -17,7 +17,7 @@ import click
 
 __all__ = ["FORMATS", "Output", "pair_outputs"]
 
-FORMATS = ("console", "json", "ndjson", "sarif")
+FORMATS = ("console", "json", "ndjson", "sarif", "html")
 
 
 @dataclass(frozen=True, slots=True)

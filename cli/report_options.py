@@ -66,7 +66,8 @@ def report_options(command: _F) -> _F:
         "formats",
         multiple=True,
         type=click.Choice(FORMATS),
-        help="Report; repeatable. Default: console. ndjson: a line a result, then findings.",
+        help="Report; repeatable. Default: console. ndjson: a line a result, then findings. "
+        "html: one page, for people.",
     )(command)
     return option(
         "--jobs",

@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from provenance.consequences import Consequence
 from provenance.findings import Finding, Location
 from provenance.resolution import SourceResolution, SourceResolutionStatus
 from provenance.waivers import Waiver
@@ -85,11 +86,13 @@ class AuditedSource:
         resolution: the answer.
         cited_by: the places that cite it.
         waiver: who answers for it not being available; None: it counts.
+        consequences: all that rests on it, through as many steps as there are.
     """
 
     resolution: SourceResolution
     cited_by: tuple[Citation, ...] = ()
     waiver: Waiver | None = None
+    consequences: tuple[Consequence, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Give the result as the JSON object of the report (spec 05); never an excerpt."""

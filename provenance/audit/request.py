@@ -52,6 +52,7 @@ class AuditRequest:
         expected_hash: the content hash of the one transcript that is named, 64 hex digits.
         jobs: processes that verify.
         limits: bounds on what is read.
+        excerpt_characters: how much of each available source stands in its result; 0: nothing.
     """
 
     targets: tuple[str, ...] = ()
@@ -71,3 +72,4 @@ class AuditRequest:
     expected_hash: str | None = None
     jobs: int = 1
     limits: Limits = DEFAULT_LIMITS
+    excerpt_characters: int = 0

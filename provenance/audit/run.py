@@ -132,6 +132,7 @@ class _Run:
         with PartVerifier(
             part,
             tenant=self._request.tenant,
+            max_excerpt_chars=self._request.excerpt_characters,
             on_finding=lambda finding: self._hear(finding, part),
         ) as verifier:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):

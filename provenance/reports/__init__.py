@@ -6,6 +6,7 @@ Example:
     '{\n  "schema": "ctxaudit.report/1",\n  '
 """
 
+from provenance.reports.html_report import write_html
 from provenance.reports.json_report import REPORT_SCHEMA, write_json
 from provenance.reports.ndjson_report import closing_lines, result_line, write_ndjson
 from provenance.reports.sarif_report import Describe, write_sarif
@@ -15,6 +16,7 @@ __all__ = [
     "Describe",
     "closing_lines",
     "result_line",
+    "write_html",
     "write_json",
     "write_ndjson",
     "write_sarif",
