@@ -23,7 +23,7 @@ from provenance.audit_report import AuditedSource
 from provenance.consequences import Consequence
 from provenance.reports._html_page import Page
 from provenance.reports._html_rows import Row
-from provenance.reports._html_text import count, prose_words, tag, text
+from provenance.reports._html_text import count, link, prose_words, tag, text
 
 __all__ = ["claims", "consequences"]
 
@@ -76,7 +76,7 @@ def _lost(row: Row, found: Sequence[Consequence], *, is_open: bool) -> Iterator[
         f'<span class="b {row.state}">{row.state}</span>{waived} '
         f"<code>{text(row.source.resolution.pointer)}</code> "
         f'<span class="meaning">{_sum(found)}</span></summary>'
-        f'<p><a href="#r{row.number}">Its row in the table</a></p>'
+        f"{_row_link(row)}"
     )
     yield from _tree(found[:_MOST_STEPS])
     if len(found) > _MOST_STEPS:
@@ -101,6 +101,10 @@ def claims(page: Page) -> Iterator[str]:
         yield f'<p class="more">{count(len(files) - _MOST_FILES, "more file")}: '
         yield "see the JSON report.</p>"
     yield "</section>\n"
+
+
+def _row_link(row: Row) -> str:
+    return f'<p><a href="#r{row.number}">Its row in the table</a></p>' if row.is_listed else ""
 
 
 def _steps_of(source: AuditedSource) -> tuple[Consequence, ...]:
@@ -186,7 +190,6 @@ def _said(claim: _Claim) -> str:
 
 
 def _rests_on(row: Row) -> str:
-    return (
-        f'<li><span class="b {row.state}">{row.state}</span> <a href="#r{row.number}">'
-        f"<code>{text(row.source.resolution.pointer)}</code></a></li>"
-    )
+    pointer = tag("code", text(row.source.resolution.pointer))
+    linked = link(f"r{row.number}", pointer, is_there=row.is_listed)
+    return f'<li><span class="b {row.state}">{row.state}</span> {linked}</li>'

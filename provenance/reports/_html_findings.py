@@ -11,7 +11,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from provenance.findings import Finding, Severity
 from provenance.reports._html_page import FindingGroup, Page
@@ -23,6 +23,7 @@ __all__ = ["findings", "waiver_note", "waivers"]
 
 # Of one code; a reader who needs each of thousands takes the JSON report.
 _MOST_PLACES = 200
+_SHOWN_PLACES = 5
 # So many groups are open from the start: more would hide each other.
 _MOST_OPEN = 12
 
@@ -34,8 +35,14 @@ def findings(page: Page) -> Iterator[str]:
     yield '<section id="findings" aria-labelledby="findings-title">'
     yield '<h2 id="findings-title">Findings</h2>'
     yield '<p class="lead">What was noticed beside the states of the sources, by code.</p>'
-    for group in page.groups:
+    facts = [group for group in page.groups if group.severity is Severity.INFO]
+    for group in page.groups[: len(page.groups) - len(facts)]:
         yield from _group(page, group)
+    if facts:
+        yield f'<details class="rest"><summary>{count(len(facts), "code")} of information</summary>'
+        for group in facts:
+            yield from _group(page, group)
+        yield "</details>"
     yield "</section>\n"
 
 
@@ -86,13 +93,22 @@ def _group(page: Page, group: FindingGroup) -> Iterator[str]:
         yield f"<p><b>How it arises.</b> {prose(arises)}</p>"
         yield f"<p><b>What to do.</b> {prose(remedy)}</p>"
     if group.listed:
-        yield '<ul class="places">'
-        yield from map(_place, group.listed[:_MOST_PLACES])
-        yield "</ul>"
+        yield from _places(group.listed[:_SHOWN_PLACES])
+    rest = group.listed[_SHOWN_PLACES:_MOST_PLACES]
+    if rest:
+        yield f"<details><summary>{count(len(rest), 'more', 'more')}</summary>"
+        yield from _places(rest)
+        yield "</details>"
     more = group.count - min(len(group.listed), _MOST_PLACES)
     if more:
         yield f'<p class="more">{count(more, "more", "more")}: see the JSON report.</p>'
     yield "</details>"
+
+
+def _places(found: Iterable[Finding]) -> Iterator[str]:
+    yield '<ul class="places">'
+    yield from map(_place, found)
+    yield "</ul>"
 
 
 def _place(finding: Finding) -> str:

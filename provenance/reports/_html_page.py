@@ -16,7 +16,7 @@ from provenance.audit_report import AuditReport
 from provenance.findings import Finding, Severity
 from provenance.reports._html_rows import Describe, Row
 
-__all__ = ["FindingGroup", "Page", "groups_of", "is_softened"]
+__all__ = ["FindingGroup", "Page", "groups_of", "is_about_transcripts", "is_softened"]
 
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
@@ -88,6 +88,11 @@ def groups_of(report: AuditReport) -> tuple[FindingGroup, ...]:
             groups.append((code, severity or Severity.ERROR, number, tuple(found)))
     groups.sort(key=lambda group: (_RANK[group[1]], -group[2], group[0]))
     return tuple(FindingGroup(number, *group) for number, group in enumerate(groups, 1))
+
+
+def is_about_transcripts(report: AuditReport) -> bool:
+    """Say whether transcripts were checked and nothing is cited: no source has a state."""
+    return bool(report.transcripts) and not report.summary.total
 
 
 def is_softened(page: Page) -> bool:

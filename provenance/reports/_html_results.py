@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from provenance.audit_report import Citation
 from provenance.reports._html_findings import waiver_note
-from provenance.reports._html_page import Page
+from provenance.reports._html_page import Page, is_about_transcripts
 from provenance.reports._html_rows import STATES, Row, describe_or_blank
 from provenance.reports._html_text import count, lines, prose, tag, text
 from provenance.reports.places import place_of
@@ -45,6 +45,8 @@ _STRENGTHS = frozenset(map(str, Strength))
 def order_rules(rows: Iterable[Row]) -> Iterator[str]:
     """Write what the order by pointer and by claims needs of each row, as style."""
     for row in rows:
+        if not row.is_listed:
+            continue
         claims = len(row.source.cited_by)
         number = f";--c:{-claims}" if claims != 1 else ""
         yield f"#r{row.number}{{--p:{row.number}{number}}}"
@@ -52,13 +54,19 @@ def order_rules(rows: Iterable[Row]) -> Iterator[str]:
 
 def results(page: Page) -> Iterator[str]:
     """Write the table with what stands above it."""
+    if is_about_transcripts(page.report):
+        return
     yield '<section id="results" aria-labelledby="results-title">'
     yield '<h2 id="results-title">All sources</h2>'
-    if not page.rows:
+    rows = tuple(row for row in page.rows if row.is_listed)
+    if not rows:
         yield "<p>No source was checked.</p></section>\n"
         return
-    yield from _controls(page)
-    many = " many" if len(page.rows) > _FEW else ""
+    if len(rows) < len(page.rows):
+        yield f'<p class="lead">The worst {len(rows):,} of {len(page.rows):,}; '
+        yield "the JSON report has all.</p>"
+    yield from _controls(rows)
+    many = " many" if len(rows) > _FEW else ""
     yield (
         f'<table class="results{many}" role="table" aria-labelledby="results-title">'
         '<thead role="rowgroup"><tr role="row">'
@@ -69,7 +77,7 @@ def results(page: Page) -> Iterator[str]:
         )
     yield '</tr></thead><tbody role="rowgroup">\n'
     meanings: dict[str, str] = {}
-    for row in page.rows:
+    for row in rows:
         reason = str(row.source.resolution.reason or "")
         if reason not in meanings:
             meanings[reason] = prose(describe_or_blank(page.describe, reason)[0])
@@ -77,14 +85,14 @@ def results(page: Page) -> Iterator[str]:
     yield "</tbody></table></section>\n"
 
 
-def _controls(page: Page) -> Iterator[str]:
+def _controls(rows: tuple[Row, ...]) -> Iterator[str]:
     numbers = dict.fromkeys(STATES, 0)
-    for row in page.rows:
+    for row in rows:
         numbers[row.state] += 1
-    waived = sum(row.source.waiver is not None for row in page.rows)
-    faults = len(page.rows) - numbers["available"]
-    chips = [("all", "All", len(page.rows))]
-    if 0 < faults < len(page.rows):
+    waived = sum(row.source.waiver is not None for row in rows)
+    faults = len(rows) - numbers["available"]
+    chips = [("all", "All", len(rows))]
+    if 0 < faults < len(rows):
         chips.append(("fault", "Not available", faults))
     chips += [(state, state.capitalize(), numbers[state]) for state in STATES if numbers[state]]
     if waived:

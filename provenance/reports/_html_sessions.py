@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from provenance.audit_report import AuditReport, CheckedTranscript
 from provenance.findings import Severity
 from provenance.reports._html_page import Page
-from provenance.reports._html_rows import STATES, Row
-from provenance.reports._html_text import attribute, count, prose_words, tag, text
+from provenance.reports._html_rows import STATES, Row, targets_of
+from provenance.reports._html_text import attribute, count, link, prose_words, tag, text
 
 __all__ = ["MARKS", "sessions"]
 
@@ -28,6 +28,8 @@ _PLACES = 240
 _MOST_SESSIONS = 200
 _MOST_OPEN = 12
 _MOST_LINKS = 200
+_MOST_OPEN_LINKS = 40
+_NAMED_RECORDS = 5
 _RANK = {state: rank for rank, state in enumerate(STATES)}
 
 # Shapes differ, not the colour alone; drawn once and used by every line.
@@ -47,15 +49,16 @@ MARKS = (
 @dataclass(slots=True)
 class _Session:
     name: str
+    target: str
     events: list[Row] = field(default_factory=list)
     artifacts: list[Row] = field(default_factory=list)
     faults: list[int] = field(default_factory=list)
     transcript: CheckedTranscript | None = None
 
-    def rank(self) -> tuple[int, str]:
+    def rank(self) -> tuple[int, str, str]:
         states = [_RANK[row.state] for row in self.events + self.artifacts]
         worst = min(states, default=len(STATES))
-        return (0 if self.faults else worst, self.name)
+        return (0 if self.faults else worst, self.name, self.target)
 
 
 def sessions(page: Page) -> Iterator[str]:
@@ -87,41 +90,51 @@ def sessions(page: Page) -> Iterator[str]:
 
 
 def _sessions_of(page: Page) -> list[_Session]:
-    found: dict[str, _Session] = {}
+    found: dict[tuple[str, str], _Session] = {}
+
+    def session(target: str, name: str) -> _Session:
+        return found.setdefault((target, name), _Session(name, target))
+
     for row in page.rows:
         if row.session is not None:
-            one = found.setdefault(row.session, _Session(row.session))
+            one = session(row.target, row.session)
             (one.artifacts if row.ordinal is None else one.events).append(row)
     alone = _alone(page.report)
+    target_of = targets_of(page.report)
     for finding in page.report.findings:
         place = finding.location
         ordinal = place.ordinal if place.ordinal is not None else place.line
         if finding.severity is Severity.INFO or ordinal is None:
             continue
-        name = alone[finding.target].sessions[0] if finding.target in alone else None
+        target = target_of(finding.target)
         stem = finding.target.rpartition("/")[2].removesuffix(".jsonl")
-        if name is None and stem in found:
-            name = stem
-        if name is not None:
-            found.setdefault(name, _Session(name)).faults.append(ordinal)
+        if finding.target in alone:
+            session(target, alone[finding.target].sessions[0]).faults.append(ordinal)
+        elif (target, stem) in found:
+            found[target, stem].faults.append(ordinal)
     for transcript in alone.values():
-        if transcript.sessions[0] in found:
-            found[transcript.sessions[0]].transcript = transcript
+        key = (target_of(transcript.target), transcript.sessions[0])
+        if key in found:
+            found[key].transcript = transcript
     return list(found.values())
 
 
 def _alone(report: AuditReport) -> dict[str, CheckedTranscript]:
-    """Give the transcripts that hold one session, which no other file holds too."""
-    files = Counter(name for one in report.transcripts for name in set(one.sessions))
+    """Give the transcripts that hold one session, which no other file of the target holds too."""
+    target_of = targets_of(report)
+    files = Counter(
+        (target_of(one.target), name) for one in report.transcripts for name in set(one.sessions)
+    )
     return {
         one.target: one
         for one in report.transcripts
-        if len(one.sessions) == 1 and files[one.sessions[0]] == 1
+        if len(one.sessions) == 1 and files[target_of(one.target), one.sessions[0]] == 1
     }
 
 
 def _session(one: _Session) -> Iterator[str]:
-    yield f'<article class="session"><h3><code>{text(one.name)}</code></h3>'
+    yield f'<article class="session"><h3><code>{text(one.name)}</code>'
+    yield f" in {tag('code', text(one.target))}</h3>" if one.target else "</h3>"
     words = _words(one)
     yield f"<p>{words}.</p>"
     if one.events or one.faults:
@@ -143,12 +156,29 @@ def _words(one: _Session) -> str:
     parts = []
     for rows, noun in ((one.events, "record"), (one.artifacts, "artifact")):
         if rows:
-            states = Counter(row.state for row in rows)
-            shown = [f"{states[state]:,} {state}" for state in STATES if states[state]]
-            parts.append(f"{count(len(rows), noun)} cited ({prose_words(shown)})")
+            shown = [_of_state(state, rows) for state in STATES]
+            parts.append(f"{count(len(rows), noun)} cited: {prose_words(filter(None, shown))}")
     if one.faults:
-        parts.append(count(len(one.faults), "record with a finding", "records with findings"))
-    return prose_words(parts)
+        faults = sorted(set(one.faults))
+        number = count(len(faults), "record with a finding", "records with findings")
+        parts.append(number + _ordinals(faults))
+    return "; ".join(parts)
+
+
+def _of_state(state: str, rows: list[Row]) -> str:
+    found = [row for row in rows if row.state == state]
+    if not found:
+        return ""
+    ordinals = sorted(row.ordinal for row in found if row.ordinal is not None)
+    return f"{len(found):,} {state}" + (_ordinals(ordinals) if state != "available" else "")
+
+
+def _ordinals(ordinals: list[int]) -> str:
+    """Name the first few records, in brackets."""
+    if not ordinals:
+        return ""
+    more = ", ..." if len(ordinals) > _NAMED_RECORDS else ""
+    return f" (record {', '.join(map(str, ordinals[:_NAMED_RECORDS]))}{more})"
 
 
 def _drawing(one: _Session, last: int, words: str) -> str:
@@ -186,13 +216,14 @@ def _x(place: int, places: int) -> str:
 def _links(title: str, rows: list[Row]) -> Iterator[str]:
     if not rows:
         return
-    yield f"<details><summary>{title} <b>{len(rows):,}</b></summary>"
+    is_open = len(rows) <= _MOST_OPEN_LINKS and any(row.is_fault for row in rows)
+    yield f"<details{' open' if is_open else ''}><summary>{title} <b>{len(rows):,}</b></summary>"
     yield '<ul class="links">'
     for row in rows[:_MOST_LINKS]:
         pointer = row.source.resolution.pointer
         name = f"record {row.ordinal}" if row.ordinal is not None else pointer.split(":")[2]
         yield f'<li><span class="b {row.state}">{row.state}</span> '
-        yield f'<a href="#r{row.number}">{tag("code", text(name))}</a></li>'
+        yield link(f"r{row.number}", tag("code", text(name)), is_there=row.is_listed) + "</li>"
     yield "</ul>"
     if len(rows) > _MOST_LINKS:
         yield f'<p class="more">{len(rows) - _MOST_LINKS:,} more: see the table.</p>'

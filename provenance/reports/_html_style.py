@@ -67,7 +67,7 @@ header.top{padding-top:2rem;padding-bottom:1.25rem}
 .run dt{color:var(--soft);font-size:.8125rem}
 .run div{min-width:0}
 
-main{display:grid;gap:2.5rem;padding-bottom:2rem}
+main.wrap{display:grid;gap:2.5rem;padding-bottom:2.5rem}
 main>*{min-width:0}
 section>h2{margin-bottom:.25rem}
 .verdict{background:var(--paper);border:1px solid var(--line);border-left:.5rem solid var(--tone);
@@ -113,6 +113,9 @@ summary{cursor:pointer}
  padding:.875rem 1.125rem;margin-top:.75rem}
 .group>p,.session>p{font-size:.9375rem;margin-top:.375rem;max-width:56rem}
 .group .meaning,.lost .meaning{display:block;color:var(--soft);font-size:.9375rem;margin-top:.25rem}
+.rest>.steps{margin-top:.625rem}
+.group details{margin-top:.5rem}
+.group details summary{color:var(--link);font-size:.9375rem}
 .rest>summary{margin-top:.75rem;color:var(--link)}
 .places{display:grid;gap:.5rem;margin-top:.75rem;font-size:.9375rem}
 .places li{border-top:1px solid var(--line);padding-top:.5rem}
@@ -196,8 +199,8 @@ svg line.axis{stroke:var(--strong);stroke-width:2}
  font-size:.8125rem;color:var(--soft);max-width:none;margin-top:.125rem}
 .session details{margin-top:.5rem;font-size:.9375rem}
 .links{display:flex;flex-wrap:wrap;gap:.375rem 1.25rem;margin-top:.5rem}
-footer{border-top:1px solid var(--line);padding-top:1.25rem;padding-bottom:2.5rem;
- color:var(--soft);font-size:.875rem}
+footer.wrap{padding-bottom:2.5rem;color:var(--soft);font-size:.875rem}
+footer p{border-top:1px solid var(--line);padding-top:1.25rem}
 
 #results:has(#f-fault:checked) tbody tr[data-s=available]{display:none}
 #results:has(#f-waived:checked) tbody tr:not([data-w]){display:none}
@@ -240,12 +243,13 @@ h1{font-size:1.375rem}
 .transcripts td:nth-child(5)::before{content:"Content"}
 }
 @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
+@media (forced-colors:active){.chips input:checked+span{outline:2px solid}.b{border:1px solid}}
 @media print{
 @page{margin:16mm 14mm}
 body{background:none;font-size:10pt}
 .wrap{max-width:none;padding:0}
 .skip,nav,.controls,#shown{display:none}
-main{display:block}
+main.wrap{display:block}
 main>*{margin-top:7mm}
 .verdict,.tile,.session{break-inside:avoid}
 .results thead{position:static}

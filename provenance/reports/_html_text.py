@@ -21,7 +21,7 @@ from itertools import groupby
 
 from provenance.durable.escaping import escape_hidden
 
-__all__ = ["attribute", "count", "cut", "lines", "prose", "prose_words", "tag", "text"]
+__all__ = ["attribute", "count", "cut", "lines", "link", "prose", "prose_words", "tag", "text"]
 
 # A message or a claim is a sentence or two; who needs more has the file.
 MOST_CHARACTERS = 600
@@ -32,7 +32,7 @@ def cut(value: str, most: int = MOST_CHARACTERS) -> str:
     """Give the first characters of a text, and say how many are left out."""
     if len(value) <= most:
         return value
-    return f"{value[:most]}... ({len(value) - most:,} more characters)"
+    return f"{value[:most]}... ({count(len(value) - most, 'more character')})"
 
 
 def text(value: str, most: int = MOST_CHARACTERS) -> str:
@@ -81,6 +81,11 @@ def tag(name: str, content: str, **attributes: str) -> str:
     """Write an element; content and values are written already, `class_` is `class`."""
     said = "".join(f' {key.rstrip("_")}="{value}"' for key, value in attributes.items())
     return f"<{name}{said}>{content}</{name}>"
+
+
+def link(place: str, content: str, *, is_there: bool) -> str:
+    """Write a link to a place on the page; the content alone where that is not on it."""
+    return f'<a href="#{place}">{content}</a>' if is_there else content
 
 
 def _one_line(value: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from provenance.audit_report import CheckedReference, CheckedTranscript
 from provenance.reports._html_page import Page
 from provenance.reports._html_rows import STATES
-from provenance.reports._html_text import count, tag, text
+from provenance.reports._html_text import count, link, tag, text
 
 __all__ = ["references", "transcripts"]
 
@@ -38,7 +38,8 @@ def transcripts(page: Page) -> Iterator[str]:
     yield '<table class="t transcripts" role="table"><thead role="rowgroup"><tr role="row">'
     yield "".join(f'<th role="columnheader" scope="col">{title}</th>' for title in _TITLES)
     yield '</tr></thead><tbody role="rowgroup">'
-    yield from map(_transcript, ordered[:_MOST_TRANSCRIPTS])
+    numbers = {group.code: group.number for group in page.groups}
+    yield from (_transcript(one, numbers) for one in ordered[:_MOST_TRANSCRIPTS])
     yield "</tbody></table>"
     if len(found) > _MOST_TRANSCRIPTS:
         more = count(len(found) - _MOST_TRANSCRIPTS, "more transcript")
@@ -65,19 +66,24 @@ def references(page: Page) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _transcript(one: CheckedTranscript) -> str:
+def _transcript(one: CheckedTranscript, numbers: Mapping[str, int]) -> str:
     names = ", ".join(tag("code", text(name)) for name in one.sessions[:_MOST_NAMES])
     if len(one.sessions) > _MOST_NAMES:
         names += f" and {len(one.sessions) - _MOST_NAMES:,} more"
     times = [text(time) for time in (one.first_time, one.last_time) if time]
     digest = f"SHA-256 {tag('code', text(one.sha256))}" if one.sha256 is not None else "not read"
+    found = [
+        f"<li>{number:,}&#xd7; "
+        f"{link(f'c{numbers.get(code, 0)}', text(code), is_there=code in numbers)}</li>"
+        for code, number in _ranked(one.findings)
+    ]
     unknown = sum(one.unknown_types.values())
     records = f"{one.records:,}" + (f", {unknown:,} of unknown type" if unknown else "")
     calls = f"{count(one.calls, 'call')}, {count(one.call_results, 'result')}"
     cells = (
         f"{records}<small>{calls}</small>",
         " to<br>".join(times) or "not said",
-        _counts(one.findings) or "none",
+        f'<ul class="plain">{"".join(found)}</ul>' if found else "none",
         f"<small>{digest}</small>",
     )
     kind = f"<small>{text(one.format)}, {'session' if len(one.sessions) == 1 else 'sessions'} "
@@ -109,5 +115,8 @@ def _state(one: CheckedReference) -> str:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return ", ".join(f"{number:,} {text(name)}" for name, number in ranked)
+    return ", ".join(f"{number:,} {text(name)}" for name, number in _ranked(counts))
+
+
+def _ranked(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

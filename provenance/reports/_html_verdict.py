@@ -11,18 +11,20 @@ Example:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from provenance.findings import Severity
-from provenance.reports._html_page import Page, is_softened
-from provenance.reports._html_rows import STATES, describe_or_blank
-from provenance.reports._html_text import count, prose, tag, text
+from provenance.reports._html_page import Page, is_about_transcripts, is_softened
+from provenance.reports._html_rows import STATES, Row, describe_or_blank
+from provenance.reports._html_text import count, link, prose, tag, text
 from provenance.resolution import Strength
 
 __all__ = ["numbers", "verdict"]
 
 _NOT_CHECKED = "The run did not come to these; nothing is known about them."
-# What does not judge the evidence: nothing verified, an interrupt, a failure of the tool.
+# The worst first; who has done these knows how to go on.
+_MOST_STEPS = 8
+# Codes of a run that found fault; of the others 3, 4 and 130 say that nothing is settled.
 _BAD = frozenset({1, 12, 13, 14})
 
 
@@ -40,7 +42,10 @@ def verdict(page: Page) -> Iterator[str]:
     yield '<h2 id="to-do">What to do</h2>'
     steps = tuple(_steps(page))
     if steps:
-        yield '<ol class="steps">' + "".join(f"<li>{step}</li>" for step in steps) + "</ol>"
+        yield _list(steps[:_MOST_STEPS])
+        if len(steps) > _MOST_STEPS:
+            yield f'<details class="rest"><summary>{len(steps) - _MOST_STEPS:,} more</summary>'
+            yield _list(steps[_MOST_STEPS:], start=_MOST_STEPS + 1) + "</details>"
     else:
         yield f"<p>{_nothing_to_do(page)}</p>"
     yield "</section>\n"
@@ -48,6 +53,8 @@ def verdict(page: Page) -> Iterator[str]:
 
 def numbers(page: Page) -> Iterator[str]:
     """Write how many sources are in which state, and what each state means."""
+    if is_about_transcripts(page.report):
+        return
     summary = page.report.summary
     shown = {state: getattr(summary, state) for state in STATES}
     yield '<section id="numbers" aria-labelledby="numbers-title">'
@@ -130,19 +137,26 @@ def _notes(page: Page) -> Iterator[str]:
         yield "This page holds <b>excerpts of the evidence</b>: hand it on as you would hand that."
 
 
+def _list(steps: Sequence[str], *, start: int = 1) -> str:
+    items = "".join(f"<li>{step}</li>" for step in steps)
+    return f'<ol class="steps" start="{start}">{items}</ol>'
+
+
 def _steps(page: Page) -> Iterator[str]:
     """Say what to do, once for each reason and finding that is no good news."""
-    sources: dict[str, list[int]] = {}
+    sources: dict[str, list[Row]] = {}
     for row in page.rows:
         if row.is_fault and row.source.waiver is None:
             reason = str(row.source.resolution.reason or row.state)
-            sources.setdefault(reason, []).append(row.number)
+            sources.setdefault(reason, []).append(row)
     for reason, found in sources.items():
-        yield _step(page, reason, f"r{found[0]}", count(len(found), "source"))
+        first = link(f"r{found[0].number}", text(reason), is_there=found[0].is_listed)
+        yield _step(page, reason, first, count(len(found), "source"))
     for group in page.groups:
         is_quiet = group.severity is Severity.INFO or group.waived == group.count
         if not is_quiet and group.code not in sources:
-            yield _step(page, group.code, f"c{group.number}", count(group.count, "finding"))
+            first = link(f"c{group.number}", text(group.code), is_there=True)
+            yield _step(page, group.code, first, count(group.count, "finding"))
     if page.exit_code not in (0, *_BAD, 11):
         yield prose(describe_or_blank(page.describe, str(page.exit_code))[2])
 
@@ -150,7 +164,7 @@ def _steps(page: Page) -> Iterator[str]:
 def _step(page: Page, code: str, place: str, number: str) -> str:
     remedy = describe_or_blank(page.describe, code)[2]
     said = prose(remedy) if remedy else "There is no page for this code."
-    return f'{said} <small>{number}: <a href="#{place}">{text(code)}</a></small>'
+    return f"{said} <small>{number}: {place}</small>"
 
 
 def _nothing_to_do(page: Page) -> str:
