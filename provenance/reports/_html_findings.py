@@ -39,7 +39,8 @@ def findings(page: Page) -> Iterator[str]:
     for group in page.groups[: len(page.groups) - len(facts)]:
         yield from _group(page, group)
     if facts:
-        yield f'<details class="rest"><summary>{count(len(facts), "code")} of information</summary>'
+        more = count(len(facts), "more code")
+        yield f'<details class="rest"><summary>{more}, for information</summary>'
         for group in facts:
             yield from _group(page, group)
         yield "</details>"

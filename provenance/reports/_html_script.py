@@ -90,7 +90,6 @@ SCRIPT = r"""
     row.scrollIntoView();
   }
 
-  for (const row of rows) row.classList.add("row");
   document.documentElement.classList.add("scripted");
   for (const head of heads) {
     const button = document.createElement("button");

@@ -204,15 +204,15 @@ footer p{border-top:1px solid var(--line);padding-top:1.25rem}
 
 #results:has(#f-fault:checked) tbody tr[data-s=available]{display:none}
 #results:has(#f-waived:checked) tbody tr:not([data-w]){display:none}
-#results:has(#o-pointer:checked) tbody tr{order:var(--p)}
-#results:has(#o-claims:checked) tbody tr{order:var(--c,-1)}
-#results:has(#o-strength:checked) tbody tr{order:9}
-#results:has(#o-strength:checked) tbody tr[data-g=position]{order:1}
-#results:has(#o-strength:checked) tbody tr[data-g=prefix]{order:2}
-#results:has(#o-strength:checked) tbody tr[data-g=full]{order:3}
-#results:has(#o-strength:checked) tbody tr[data-g=pinned]{order:4}
-#results:has(#o-strength:checked) tbody tr[data-g=sealed]{order:5}
-.scripted #results table tbody tr.row{order:0}
+/* The script moves the rows themselves. */
+:root:not(.scripted) #results:has(#o-pointer:checked) tbody tr{order:var(--p)}
+:root:not(.scripted) #results:has(#o-claims:checked) tbody tr{order:var(--c,-1)}
+:root:not(.scripted) #results:has(#o-strength:checked) tbody tr{order:9}
+:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=position]{order:1}
+:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=prefix]{order:2}
+:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=full]{order:3}
+:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=pinned]{order:4}
+:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=sealed]{order:5}
 
 @media (max-width:56rem){
 .wrap{padding:0 1rem}
