@@ -58,7 +58,7 @@ def state_rules() -> str:
         for name, glyph in _GLYPHS.items()
     ]
     rules += [
-        f"#results:has(#f-{row[0]}:checked) tbody tr:not([data-s={row[0]}]){{display:none}}"
+        f".controls:has(#f-{row[0]}:checked)~table tbody tr:not([data-s={row[0]}]){{display:none}}"
         for row in _COLORS
     ]
     return "\n".join(rules)

@@ -171,7 +171,7 @@ legend,.search label{font-size:.8125rem;color:var(--soft);font-weight:600;paddin
 .many tbody tr{content-visibility:auto;contain-intrinsic-size:auto 7rem}
 .results tbody tr+tr{border-top:1px solid var(--line)}
 .results tbody tr[hidden]{display:none}
-.results tbody tr:target{display:grid;box-shadow:inset .25rem 0 0 var(--focus);
+.results tbody tr:target{box-shadow:inset .25rem 0 0 var(--focus);
  background:var(--unsupported-g)}
 .results details{margin-top:.375rem}
 .results summary{font-size:.875rem;color:var(--link)}
@@ -202,17 +202,20 @@ svg line.axis{stroke:var(--strong);stroke-width:2}
 footer.wrap{padding-bottom:2.5rem;color:var(--soft);font-size:.875rem}
 footer p{border-top:1px solid var(--line);padding-top:1.25rem}
 
-#results:has(#f-fault:checked) tbody tr[data-s=available]{display:none}
-#results:has(#f-waived:checked) tbody tr:not([data-w]){display:none}
-/* The script moves the rows themselves. */
-:root:not(.scripted) #results:has(#o-pointer:checked) tbody tr{order:var(--p)}
-:root:not(.scripted) #results:has(#o-claims:checked) tbody tr{order:var(--c,-1)}
-:root:not(.scripted) #results:has(#o-strength:checked) tbody tr{order:9}
-:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=position]{order:1}
-:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=prefix]{order:2}
-:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=full]{order:3}
-:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=pinned]{order:4}
-:root:not(.scripted) #results:has(#o-strength:checked) tbody tr[data-g=sealed]{order:5}
+.controls:has(#f-fault:checked)~table tbody tr[data-s=available]{display:none}
+.controls:has(#f-waived:checked)~table tbody tr:not([data-w]){display:none}
+/* A link to a row shows it; with the script, which chooses another filter then, that is its job. */
+:root:not(.scripted) .results tbody tr:target{display:grid!important}
+/* Only the form is looked into, and never the table: while it is read, that would be done anew for
+   each of its rows. The script moves the rows themselves. */
+:root:not(.scripted) .controls:has(#o-pointer:checked)~table tbody tr{order:var(--p)}
+:root:not(.scripted) .controls:has(#o-claims:checked)~table tbody tr{order:var(--c,-1)}
+:root:not(.scripted) .controls:has(#o-strength:checked)~table tbody tr{order:9}
+:root:not(.scripted) .controls:has(#o-strength:checked)~table tbody tr[data-g=position]{order:1}
+:root:not(.scripted) .controls:has(#o-strength:checked)~table tbody tr[data-g=prefix]{order:2}
+:root:not(.scripted) .controls:has(#o-strength:checked)~table tbody tr[data-g=full]{order:3}
+:root:not(.scripted) .controls:has(#o-strength:checked)~table tbody tr[data-g=pinned]{order:4}
+:root:not(.scripted) .controls:has(#o-strength:checked)~table tbody tr[data-g=sealed]{order:5}
 
 @media (max-width:56rem){
 .wrap{padding:0 1rem}
@@ -224,7 +227,7 @@ h1{font-size:1.375rem}
 .results thead,.t thead{position:absolute;width:1px;height:1px;overflow:hidden;
  clip-path:inset(50%);white-space:nowrap}
 .results tr{display:flex;flex-direction:column;gap:.375rem;padding:.875rem}
-.results tbody tr:target{display:flex}
+:root:not(.scripted) .results tbody tr:target{display:flex!important}
 .t,.t tbody,.t tr,.t th,.t td{display:block}
 .t tr+tr{border-top:1px solid var(--line)}
 .t tr{padding:.5rem 0}

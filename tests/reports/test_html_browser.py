@@ -118,6 +118,11 @@ def test_filter_and_order(browser: Any, page_file: Path, has_scripts: bool) -> N
         ]
         watched.choose("f-waived")
         assert len(watched.rows()) == 1
+        # A link leads to its row, also to one that is filtered away.
+        target = _of_state("available")[0]
+        watched.page.goto(f"{page_file.as_uri()}#{target}")
+        watched.page.locator(f"#{target}").wait_for(state="visible")
+        watched.page.goto(f"{page_file.as_uri()}#results")
         watched.choose("f-all")
         watched.choose("o-state")
         assert watched.rows() == _WORST_FIRST
