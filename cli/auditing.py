@@ -56,6 +56,8 @@ from .verdict import verdict_of
 __all__ = ["VerifyOrder", "carry_out"]
 
 _PIECE = 1 << 16
+# Enough to recognise a record, too little to hand a whole transcript on by mistake.
+_EXCERPT_CHARACTERS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,7 @@ class VerifyOrder:
     seal_checkpoint: str | None = None
     attest: str | None = None
     attest_output: str | None = None
+    excerpts: bool = False
 
 
 def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
@@ -244,6 +247,7 @@ def _request(order: VerifyOrder, policy: Policy | None, data: bytes) -> AuditReq
         since=order.since,
         expected_hash=order.expected_hash,
         jobs=order.jobs,
+        excerpt_characters=_EXCERPT_CHARACTERS if order.excerpts else 0,
     )
 
 
@@ -306,7 +310,8 @@ def _text(kind: str, report: AuditReport, code: ExitCode, order: VerifyOrder) ->
         yield write_plain(view_of(report, code, asked), quiet=order.manner.quiet)
     else:
         verdict = closing_words(report, code, asked)
-        yield from report_text(kind, report, Words(code, verdict, _audited_folder(report, order)))
+        words = Words(code, verdict, _audited_folder(report, order), order.command)
+        yield from report_text(kind, report, words)
 
 
 def _audited_folder(report: AuditReport, order: VerifyOrder) -> str:

@@ -20,8 +20,7 @@ from provenance.audit import find_explanation
 from provenance.audit_report import AuditedSource, AuditReport, Citation
 from provenance.consequences import Consequence
 from provenance.findings import Finding, Severity
-from provenance.pointers import SourcePointerError, parse_source_pointer
-from provenance.resolution import Reason
+from provenance.reports.places import place_of
 
 from .closing import Asked, closing_words
 from .console_faults import FaultGroup, fault_groups
@@ -159,8 +158,7 @@ def _row(source: AuditedSource) -> Row:
         pointer=one_line(resolution.pointer),
         reason=reason,
         found=_meaning(reason),
-        # What a policy denied was not looked at, and the reader may not look either.
-        place="" if reason.startswith("policy") else _place(resolution.pointer, reason),
+        place=place_of(resolution.pointer, reason),
         strength=str(resolution.strength or ""),
         waiver="" if source.waiver is None else waiver_words(source.waiver),
         claims=(
@@ -178,29 +176,6 @@ def _rank(state: str) -> int:
 def _meaning(code: str) -> str:
     page = find_explanation(code)
     return "" if page is None else page.meaning
-
-
-# Which file they are about is not known: another agent's has any name.
-_IN_SOME_FILE = frozenset(
-    {
-        Reason.TRANSCRIPT_MISSING,
-        Reason.TRANSCRIPT_EVENT_MISSING,
-        Reason.TRANSCRIPT_SESSION_MISMATCH,
-    }
-)
-
-
-def _place(pointer: str, reason: str) -> str:
-    """Say where a person finds the source below the roots."""
-    try:
-        parsed = parse_source_pointer(pointer)
-    except SourcePointerError:
-        return ""
-    if parsed.artifact_name is not None:
-        return f"{parsed.session_id}/tool-results/{parsed.artifact_name}"
-    if reason in _IN_SOME_FILE:
-        return f"record {parsed.sequence} of session {parsed.session_id}"
-    return f"{parsed.session_id}.jsonl, line {parsed.sequence}"
 
 
 def _claim(claim: Citation) -> str:

@@ -17,7 +17,7 @@ import click
 
 __all__ = ["FORMATS", "Output", "pair_outputs"]
 
-FORMATS = ("console", "json", "ndjson", "sarif", "junit", "github", "markdown")
+FORMATS = ("console", "json", "ndjson", "sarif", "junit", "github", "markdown", "html")
 
 
 @dataclass(frozen=True, slots=True)

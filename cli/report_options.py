@@ -67,7 +67,8 @@ def report_options(command: _F) -> _F:
         multiple=True,
         type=click.Choice(FORMATS),
         help="Report; repeatable. Default: console. ndjson: a line a result, then findings. "
-        "github: annotations; markdown: for a step summary or a comment.",
+        "github: annotations; markdown: for a step summary or a comment; html: one page, for "
+        "people.",
     )(command)
     return option(
         "--jobs",

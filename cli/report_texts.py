@@ -20,6 +20,7 @@ from provenance.audit_report import AuditReport
 from provenance.findings import Severity
 from provenance.reports import (
     write_github,
+    write_html,
     write_json,
     write_junit,
     write_markdown,
@@ -42,11 +43,13 @@ class Words:
         verdict: what it ended with, in a sentence or two.
         folder: label of the one folder that was audited, which the names of its files lack; empty
             where there is none.
+        command: what the operator called.
     """
 
     code: ExitCode
     verdict: str
     folder: str = ""
+    command: str = "ctxaudit verify"
 
 
 def report_text(kind: str, report: AuditReport, words: Words) -> Iterator[str]:
@@ -71,6 +74,15 @@ def report_text(kind: str, report: AuditReport, words: Words) -> Iterator[str]:
             )
         case "markdown":
             return write_markdown(report, describe=describe, verdict=words.verdict)
+        case "html":
+            return write_html(
+                report,
+                version=__version__,
+                describe=describe,
+                exit_code=words.code.value,
+                verdict_words=words.verdict,
+                command=words.command,
+            )
         case _:
             raise ValueError(f"format: expected one of the reports, got {kind!r}")
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import click
+from click.core import ParameterSource
 
 from ..options import (
     HelpfulCommand,
@@ -55,6 +56,7 @@ _WEAKENING = (
         "ctxaudit verify sample_state",
         "ctxaudit verify home --format json --output report.json --format console",
         "ctxaudit verify home --policy policy.toml --as-tenant acme --waivers waivers.toml",
+        "ctxaudit verify home --format html --output report.html",
         "ctxaudit verify ~/.claude/projects --since 2026-11-01",
         "ctxaudit verify --pointer transcript:run-1:3 --transcript-root logs",
         "ctxaudit verify --scan notes.md home",
@@ -108,6 +110,11 @@ _WEAKENING = (
 @format_option
 @option("--all", "check_all", is_flag=True, help="Check also what no state cites.")
 @selection_options
+@option(
+    "--excerpts",
+    is_flag=True,
+    help="Let the html report show the first 1,000 characters of each available source.",
+)
 @report_options
 @manner_options
 @click.pass_context
@@ -134,6 +141,7 @@ def command(
     check_all: bool,
     session: tuple[str, ...],
     since: datetime | None,
+    excerpts: bool,
     jobs: int,
     formats: tuple[str, ...],
     outputs: tuple[str, ...],
@@ -154,6 +162,11 @@ def command(
     of 14, 13, 12, 11, 4, 3 wins. What a waiver covers does not count; a waiver that is over is 14.
     """
     paired = pair_outputs(formats, outputs)
+    if excerpts and not any(output.format == "html" for output in paired):
+        # A variable may be set for many runs; on the command line it is a mistake.
+        if ctx.get_parameter_source("excerpts") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--excerpts: expected with --format html, got no such report")
+        excerpts = False
     if not targets and not pointer:
         raise click.UsageError("TARGET: expected a target or --pointer, got none", ctx)
     manner = manner_from(ctx, color=color, quiet=quiet)
@@ -182,6 +195,7 @@ def command(
         check_all=check_all,
         sessions=session,
         since=since,
+        excerpts=excerpts,
         jobs=jobs,
         outputs=paired,
         fail_on=fail_on,

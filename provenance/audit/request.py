@@ -62,6 +62,7 @@ class AuditRequest:
         waivers_file: what findings about the waivers themselves call their file.
         jobs: processes that verify.
         limits: bounds on what is read.
+        excerpt_characters: how much of each available source stands in its result; 0: nothing.
     """
 
     targets: tuple[str, ...] = ()
@@ -86,3 +87,4 @@ class AuditRequest:
     waivers_file: str = "--waivers"
     jobs: int = 1
     limits: Limits = DEFAULT_LIMITS
+    excerpt_characters: int = 0

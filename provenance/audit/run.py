@@ -178,6 +178,7 @@ class _Run:
         with PartVerifier(
             part,
             tenant=self._request.tenant,
+            max_excerpt_chars=self._request.excerpt_characters,
             on_finding=lambda finding: self._hear(finding, part),
             on_decision=self._listener.on_decision if self._listener.wants_decisions else None,
         ) as verifier:

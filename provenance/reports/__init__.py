@@ -8,6 +8,7 @@ Example:
 
 from provenance.reports._sources import Describe
 from provenance.reports.github_report import write_github
+from provenance.reports.html_report import write_html
 from provenance.reports.json_report import REPORT_SCHEMA, write_json
 from provenance.reports.junit_report import Weigh, write_junit
 from provenance.reports.markdown_report import write_markdown
@@ -21,6 +22,7 @@ __all__ = [
     "closing_lines",
     "result_line",
     "write_github",
+    "write_html",
     "write_json",
     "write_junit",
     "write_markdown",
