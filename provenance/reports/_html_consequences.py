@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from provenance.audit_report import AuditedSource
-from provenance.consequences import Consequence
+from provenance.consequences import Consequence, Kind
 from provenance.reports._html_page import Page
 from provenance.reports._html_rows import Row
 from provenance.reports._html_text import count, link, prose_words, tag, text
@@ -42,6 +42,17 @@ class _Claim(NamedTuple):
     item: str | None
     session: str | None
     text: str | None
+
+
+# One of a kind, and several.
+_NAMES: dict[Kind, tuple[str, str]] = {
+    "fact": ("fact", "facts"),
+    "pending_item": ("pending item", "pending items"),
+    "evidence": ("piece of evidence", "pieces of evidence"),
+    "summary": ("summary", "summaries"),
+    "request": ("request", "requests"),
+    "text": ("place in a text", "places in texts"),
+}
 
 
 def consequences(page: Page) -> Iterator[str]:
@@ -75,12 +86,18 @@ def _lost(row: Row, found: Sequence[Consequence], *, is_open: bool) -> Iterator[
         f'<details class="lost"{" open" if is_open else ""}><summary>'
         f'<span class="b {row.state}">{row.state}</span>{waived} '
         f"<code>{text(row.source.resolution.pointer)}</code> "
-        f'<span class="meaning">{_sum(found)}</span></summary>'
+        f'<span class="meaning">{_sum(found, row.source.consequences_left_out)}</span></summary>'
         f"{_row_link(row)}"
     )
     yield from _tree(found[:_MOST_STEPS])
-    if len(found) > _MOST_STEPS:
-        yield f'<p class="more">{len(found) - _MOST_STEPS:,} more: see the JSON report.</p>'
+    more = max(0, len(found) - _MOST_STEPS)
+    if more:
+        yield f'<p class="more">{more:,} more: see the JSON report.</p>'
+    if row.source.consequences_left_out:
+        yield (
+            f'<p class="more">At least {row.source.consequences_left_out:,} more are known that no '
+            "report lists.</p>"
+        )
     yield "</details>"
 
 
@@ -110,16 +127,22 @@ def _row_link(row: Row) -> str:
 def _steps_of(source: AuditedSource) -> tuple[Consequence, ...]:
     """Give what rests on a source; where nobody followed it, what cites it."""
     return source.consequences or tuple(
-        Consequence("claim", one.file, one.item, one.session, one.text) for one in source.cited_by
+        Consequence(one.kind, one.file, one.item, one.session, one.text) for one in source.cited_by
     )
 
 
-def _sum(found: Sequence[Consequence]) -> str:
+def _sum(found: Sequence[Consequence], left_out: int) -> str:
     kinds = Counter(one.kind for one in found)
-    said = [
-        f"{number:,} {text(kind)}{'' if number == 1 else 's'}" for kind, number in kinds.items()
-    ]
-    return f"{prose_words(said)} {'rests' if len(found) == 1 else 'rest'} on it"
+    said = [f"{number:,} {_name(kind, number)}" for kind, number in kinds.items()]
+    if left_out:
+        said.append(f"at least {left_out:,} more")
+    is_one = len(found) == 1 and not left_out
+    return f"{prose_words(said)} {'rests' if is_one else 'rest'} on it"
+
+
+def _name(kind: Kind, number: int) -> str:
+    one, several = _NAMES.get(kind, (kind, kind))
+    return text(one if number == 1 else several)
 
 
 def _tree(found: Sequence[Consequence]) -> Iterator[str]:
@@ -155,7 +178,7 @@ def _consequence(one: Consequence) -> str:
     said = f' <span class="said">{text(one.text)}</span>' if one.text is not None else ""
     session = f", session {tag('code', text(one.session))}" if one.session is not None else ""
     return (
-        f'<b class="kind">{text(one.kind)}</b>{item}{said} <small>step {one.steps}, in '
+        f'<b class="kind">{_name(one.kind, 1)}</b>{item}{said} <small>step {one.steps}, in '
         f"{tag('code', text(one.file))}{session}</small>"
     )
 

@@ -103,7 +103,7 @@ def everything() -> AuditReport:
         Consequence("fact", state, HOSTILE[0], "run-1", HOSTILE[8]),
         Consequence("summary", "receipts/7.json", HOSTILE[1], None, HOSTILE[5], 2, 0),
         Consequence("request", "snapshots/19.json", "turn 19", HOSTILE[3], None, 3, 1),
-        Consequence("pending item", state, "p1", "run-1", "Roll it back."),
+        Consequence("pending_item", state, "p1", "run-1", "Roll it back."),
     )
     digest = "10e39ca188c46a60182ee708a31d3c1c4a403d7462df07a6a7d905ef2c42b7ee"
     sources = [

@@ -345,7 +345,7 @@ def test_consequences_stand_below_what_they_follow_from() -> None:
     (third,) = (one for one in second[0] if one.tag == "ul")
     assert "turn 19" in _text(third[0])
     # Where nobody followed them, what cites the source stands there.
-    assert "1 claim rests on it" in _text(section)
+    assert "1 place in a text rests on it" in _text(section)
 
 
 def test_a_long_chain_and_a_circle_are_shown_flat() -> None:
