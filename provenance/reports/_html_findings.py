@@ -48,8 +48,8 @@ def findings(page: Page) -> Iterator[str]:
 
 
 def waivers(page: Page) -> Iterator[str]:
-    """Write every waiver that covers something, with how much it covers."""
-    covered: dict[Waiver, int] = {}
+    """Write every waiver that was given, with how much it covers."""
+    covered: dict[Waiver, int] = dict.fromkeys(page.report.waivers, 0)
     for row in page.rows:
         if row.source.waiver is not None:
             covered[row.source.waiver] = covered.get(row.source.waiver, 0) + 1
@@ -60,7 +60,10 @@ def waivers(page: Page) -> Iterator[str]:
         return
     yield '<section id="waivers" aria-labelledby="waivers-title">'
     yield '<h2 id="waivers-title">Waivers</h2>'
-    yield '<p class="lead">What is wrong and does not count, since somebody answers for it.</p>'
+    yield (
+        '<p class="lead">What is wrong and does not count, since somebody answers for it. A waiver '
+        "that has run out covers nothing.</p>"
+    )
     yield '<table class="t waivers" role="table"><thead role="rowgroup"><tr role="row">'
     for title in ("Covers", "Reason", "Owner", "Last day", "Faults"):
         yield f'<th role="columnheader" scope="col">{title}</th>'

@@ -129,6 +129,8 @@ thead th{font-size:.8125rem;color:var(--soft);font-weight:600}
 .t th,.t td{padding:.625rem .875rem;vertical-align:top;border-top:1px solid var(--line)}
 .t thead th{border-top:0;white-space:nowrap}
 .waivers td:nth-child(n+4){white-space:nowrap}
+.seals td:nth-child(6){white-space:nowrap}
+.seals code{overflow-wrap:anywhere}
 .transcripts{table-layout:fixed}
 .transcripts th:nth-child(1){width:25%}
 .transcripts th:nth-child(2){width:13%}
@@ -233,13 +235,19 @@ h1{font-size:1.375rem}
 .t tr{padding:.5rem 0}
 .t th,.t th:nth-child(n),.t td{border:0;padding:.25rem .875rem;width:auto}
 .group .t th,.group .t td{padding:.25rem 0}
-.results td:nth-child(4)::before,.transcripts td::before,.waivers td::before{display:block;
+.results td:nth-child(4)::before,.transcripts td::before,.waivers td::before,
+.seals td::before{display:block;
  font-size:.8125rem;color:var(--soft)}
 .results td:nth-child(4)::before{content:"Rests on it"}
 .waivers td:nth-child(2)::before{content:"Reason"}
 .waivers td:nth-child(3)::before{content:"Owner"}
 .waivers td:nth-child(4)::before{content:"Last day"}
 .waivers td:nth-child(5)::before{content:"Faults"}
+.seals td:nth-child(2)::before{content:"Key"}
+.seals td:nth-child(3)::before{content:"Seals"}
+.seals td:nth-child(4)::before{content:"Entries"}
+.seals td:nth-child(5)::before{content:"Root"}
+.seals td:nth-child(6)::before{content:"Log"}
 .transcripts td:nth-child(2)::before{content:"Records"}
 .transcripts td:nth-child(3)::before{content:"Time"}
 .transcripts td:nth-child(4)::before{content:"Findings"}

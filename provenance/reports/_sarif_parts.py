@@ -49,6 +49,7 @@ def invocation(report: AuditReport) -> dict[str, object]:
         "summary": report.summary.to_dict(),
         "interrupted": report.is_interrupted,
         "weakened_by_environment": list(report.weakened_by_environment),
+        "seals": [seal.to_dict() for seal in report.seals],
     }
     return invocation
 

@@ -29,6 +29,7 @@ from provenance.reports._html_page import Page, groups_of
 from provenance.reports._html_results import order_rules, results
 from provenance.reports._html_rows import Describe, rows_of
 from provenance.reports._html_script import SCRIPT
+from provenance.reports._html_seals import seals
 from provenance.reports._html_sessions import MARKS, sessions
 from provenance.reports._html_style import STYLE
 from provenance.reports._html_text import tag, text
@@ -40,6 +41,7 @@ __all__ = ["write_html"]
 # In the order of the page, with the names in its contents; some have nothing to say.
 _SECTIONS = (
     ("numbers", "States", numbers),
+    ("seals", "Seals", seals),
     ("findings", "Findings", findings),
     ("waivers", "Waivers", waivers),
     ("consequences", "Consequences", consequences),

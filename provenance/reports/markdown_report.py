@@ -126,6 +126,12 @@ class _Writer:
         waived += sum(self._report.waived_counts.values())
         if waived:
             said.append(f"Waived: {waived:,}.")
+        for seal in self._report.seals[:_MOST_TARGETS]:
+            sound = "sound" if seal.is_sound else "**not sound**"
+            said.append(
+                f"Seals of {code_span(seal.target, most=100)}: {seal.seals:,} by "
+                f"{code_span(seal.key, most=100)}, {seal.size:,} entries, log {sound}."
+            )
         codes = sorted(self._report.finding_counts.items())
         if codes:
             shown = [f"{code_span(code, most=80)} {n:,}" for code, n in codes[:_MOST_CODES]]

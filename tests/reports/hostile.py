@@ -16,6 +16,7 @@ from provenance.audit_report import (
     AuditedSource,
     AuditReport,
     CheckedReference,
+    CheckedSeal,
     CheckedTranscript,
     Citation,
 )
@@ -200,6 +201,12 @@ def hostile_report() -> AuditReport:
         transcripts=transcripts,
         references=references,
         reference_counts={"missing": 1},
+        seals=(
+            CheckedSeal(
+                "home", "ctxaudit.example/a+0123abcd", "ctxaudit.example/a", 3, 41, "0" * 64, True
+            ),
+            CheckedSeal(HOSTILE[0], HOSTILE[1], None, 0, 0, None, False),
+        ),
         not_checked=3,
         transcripts_not_checked=2,
         uncited=1,

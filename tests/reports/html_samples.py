@@ -9,6 +9,7 @@ from provenance.audit_report import (
     AuditedSource,
     AuditReport,
     CheckedReference,
+    CheckedSeal,
     CheckedTranscript,
     Citation,
     pointer_order,
@@ -173,6 +174,17 @@ def everything() -> AuditReport:
         transcripts=transcripts,
         references=references,
         reference_counts={"missing": 3, "available": 9},
+        seals=(
+            CheckedSeal(
+                "home", "ctxaudit.example/a+0123abcd", "ctxaudit.example/a", 3, 41, digest, True
+            ),
+            CheckedSeal(HOSTILE[0], HOSTILE[1], None, 0, 0, None, False),
+        ),
+        waivers=(
+            waiver,
+            other,
+            Waiver("it ran out", "ops", date(2026, 1, 1), pointer="memory:c:d"),
+        ),
         not_checked=3,
         transcripts_not_checked=1,
         uncited=7,

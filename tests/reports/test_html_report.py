@@ -228,6 +228,7 @@ def test_the_verdict_comes_first_and_says_what_to_do() -> None:
     assert [section.attrib["id"] for section in main if section.tag == "section"] == [
         "verdict",
         "numbers",
+        "seals",
         "findings",
         "waivers",
         "consequences",
@@ -450,7 +451,15 @@ def test_transcripts_alone_show_no_states_of_sources() -> None:
     report = replace(everything(), sources=(), not_checked=0)
     tree = _check(write(report))
     ids = {one.attrib.get("id") for one in tree.iter("section")}
-    assert ids == {"verdict", "findings", "waivers", "sessions", "transcripts", "references"}
+    assert ids == {
+        "verdict",
+        "seals",
+        "findings",
+        "waivers",
+        "sessions",
+        "transcripts",
+        "references",
+    }
 
 
 def test_excerpts_stand_only_where_the_report_has_them() -> None:

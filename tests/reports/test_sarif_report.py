@@ -689,6 +689,7 @@ def test_the_run_is_told() -> None:
             "summary": report.summary.to_dict(),
             "interrupted": False,
             "weakened_by_environment": [],
+            "seals": [],
         },
     }
 
