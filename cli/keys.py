@@ -25,9 +25,10 @@ from provenance.sealing.sealed_log import HeldCheckpointError, SealTrust, parse_
 from .operator_files import label_of
 
 if TYPE_CHECKING:
+    from provenance.sealing.checkpoint import Checkpoint
     from provenance.sealing.keys import Signer, Verifier
 
-__all__ = ["NAME_OF_KEY_VARIABLE", "read_signer", "read_trust", "read_verifier"]
+__all__ = ["NAME_OF_KEY_VARIABLE", "read_held", "read_signer", "read_trust", "read_verifier"]
 
 # Holds the text of the key, not the name of a file: what a secret store hands to a job.
 NAME_OF_KEY_VARIABLE = "CTXAUDIT_SEAL_KEY"
@@ -83,13 +84,19 @@ def read_trust(key: str | None, held: str | None) -> SealTrust | None:
             )
         return None
     verifier = read_verifier(key, option="--seal")
-    if held is None:
-        return SealTrust(verifier)
+    return SealTrust(verifier, None if held is None else read_held(held, verifier))
+
+
+def read_held(path: str, verifier: Verifier) -> Checkpoint:
+    """Read the checkpoint that `--seal-checkpoint` names.
+
+    Raises:
+        click.UsageError: it cannot be read, or is not of the key.
+    """
     try:
-        data = read_operator_file(held, max_bytes=MAX_NOTE_BYTES)
-        return SealTrust(verifier, parse_held(data, verifier))
+        return parse_held(read_operator_file(path, max_bytes=MAX_NOTE_BYTES), verifier)
     except (CtxauditError, HeldCheckpointError) as error:
-        raise _refusal("--seal-checkpoint", held, error) from None
+        raise _refusal("--seal-checkpoint", path, error) from None
 
 
 def _text(data: bytes) -> str:

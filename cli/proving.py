@@ -25,7 +25,6 @@ from provenance.pointers import SourcePointer, SourcePointerError, parse_source_
 from provenance.resolution import SourceResolution, SourceResolutionStatus
 from provenance.sealing.checkpoint import Checkpoint
 from provenance.sealing.leaves import EntryError, EventLeaf, Leaf, LedgerLeaf, parse_entry
-from provenance.sealing.log import SEALS_FOLDER
 from provenance.sealing.merkle import inclusion_proof, leaf_hash
 from provenance.sealing.note import NoteError
 from provenance.sealing.proof import (
@@ -76,7 +75,7 @@ def prove(ctx: click.Context, text: str, home: str, output: str | None) -> ExitC
             ctx,
         )
     with TrustedRoot(home) as root:
-        log = read_log(root.subroot(SEALS_FOLDER), None)
+        log = read_log(root, None)
     if not log.is_sound:
         for fault in log.faults:
             if not fault.is_warning:

@@ -20,7 +20,7 @@ from provenance.fs.key_files import create_key_files
 from provenance.sealing.keys import generate_signer
 
 from .exit_codes import ExitCode
-from .keys import read_signer
+from .keys import read_held, read_signer
 from .operator_files import is_folder, label_of
 from .options import Manner
 from .streams import talk, write_text
@@ -55,7 +55,13 @@ def make_keys(ctx: click.Context, path: str, name: str | None) -> None:
 
 
 def seal(
-    ctx: click.Context, path: str, key: str | None, origin: str | None, *, manner: Manner
+    ctx: click.Context,
+    path: str,
+    key: str | None,
+    origin: str | None,
+    held: str | None,
+    *,
+    manner: Manner,
 ) -> ExitCode:
     """Seal a home and print the checkpoint; gives the exit code.
 
@@ -65,29 +71,33 @@ def seal(
     """
     label = label_of(path)
     signer = read_signer(key)
+    checkpoint = None if held is None else read_held(held, signer.verifier)
     if not is_folder(path):
         raise click.UsageError(f"{label}: expected a folder, got none that can be opened", ctx)
     try:
         with TrustedRoot(path) as home:
-            found = seal_home(home, signer, origin=origin)
+            found = seal_home(home, signer, origin=origin, held=checkpoint)
     except SealRefused as refusal:
         for code, place, message in refusal.faults[:_LISTED]:
             talk(f"ctxaudit seal: {label}: {place}: {message} ({code})")
         if len(refusal.faults) > _LISTED:
             talk(f"ctxaudit seal: {label}: and {len(refusal.faults) - _LISTED} more")
-        talk(f"ctxaudit seal: {label}: nothing was signed; see ctxaudit explain CODE")
+        said = "nothing was signed (seal_refused); see ctxaudit explain CODE"
+        talk(f"ctxaudit seal: {label}: {said}")
         return ExitCode.CORRUPT if refusal.is_conclusive else ExitCode.INCONCLUSIVE
     except NothingToSeal as error:
-        talk(f"ctxaudit seal: {label}: {error}")
+        talk(f"ctxaudit seal: {label}: {error} ({error.code})")
         return ExitCode.NOTHING_VERIFIED
     except CallerError as error:
         raise click.UsageError(str(error), ctx) from None
     except DataError as error:
-        talk(f"ctxaudit seal: {label}: {error}")
+        talk(f"ctxaudit seal: {label}: {error} ({error.code})")
         return ExitCode.CORRUPT
     except CtxauditError as error:
         raise SealFailed(f"seal: {label}: {error}") from None
     write_text(found.note.decode("utf-8"))
+    for code, place, message in found.notices[:_LISTED]:
+        talk(f"ctxaudit seal: {label}: {place}: {message} ({code})")
     if not manner.quiet:
         for name in found.further_versions[:_LISTED]:
             talk(f"ctxaudit seal: {label}: {name}: changed since the last seal, a further version")

@@ -212,6 +212,7 @@ class CheckedSeal:
         size: number of entries under the last of them.
         root: the tree's root under the last of them, 64 hex digits; None without one.
         is_sound: every checkpoint there is was verified.
+        errors: how many errors the home and its log had under this key, waived ones among them.
     """
 
     target: str
@@ -221,6 +222,7 @@ class CheckedSeal:
     size: int
     root: str | None
     is_sound: bool
+    errors: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Give the seal as the JSON object of the report."""

@@ -29,6 +29,7 @@ __all__ = ["command"]
     epilog=examples(
         "ctxaudit seal home --key seal.key",
         "ctxaudit seal home --key seal.key > held.checkpoint",
+        "ctxaudit seal home --key seal.key --seal-checkpoint held.checkpoint > next.checkpoint",
         'CTXAUDIT_SEAL_KEY="$(cat seal.key)" ctxaudit seal home',
     ),
 )
@@ -39,6 +40,11 @@ __all__ = ["command"]
     help="The private key's file, 0600; without it the key's text is in CTXAUDIT_SEAL_KEY.",
 )
 @option("--origin", metavar="TEXT", help="What the log is called. Default: like the key.")
+@option(
+    "--seal-checkpoint",
+    type=PathName(),
+    help="A checkpoint that you hold from another day; the log has to contain it.",
+)
 @manner_options
 @click.pass_context
 def command(
@@ -47,20 +53,24 @@ def command(
     home: str,
     key: str | None,
     origin: str | None,
+    seal_checkpoint: str | None,
     color: str | None,
     quiet: bool,
 ) -> None:
     """Add what is new in HOME to its log (HOME/seals), sign the head, print the checkpoint.
 
-    Sealed are the events of its transcripts, the lines of its artifact ledgers, its states and the
-    entries of its lock file. Who keeps the printed checkpoint elsewhere can tell later whether the
-    home was set back (verify --seal-checkpoint).
+    Sealed are the events of its transcripts, the lines of its artifact ledgers, its states and
+    receipts and the entries of its lock file. Who keeps the printed checkpoint elsewhere can tell
+    later whether the home was set back (--seal-checkpoint here and in verify); without one, nobody
+    can tell that the folder of the seals was removed, and a new history is begun.
 
     Exit codes: 0 sealed, or nothing is new; 1 not written; 2 usage; 3 nothing to seal;
-    4 something cannot be read; 14 what was sealed before no longer holds: nothing is signed.
+    4 something cannot be read; 14 what was sealed before no longer holds, the bytes of artifacts
+    among it: nothing is signed.
     """
     with interrupts_of(ctx).held_back():
         from ..sealing import seal
 
-        code = seal(ctx, home, key, origin, manner=manner_from(ctx, color=color, quiet=quiet))
+        manner = manner_from(ctx, color=color, quiet=quiet)
+        code = seal(ctx, home, key, origin, seal_checkpoint, manner=manner)
     ctx.exit(code)

@@ -30,12 +30,12 @@ SEAL_PAGES: dict[str, Page] = {
     ),
     "seals_unreadable": (
         "The folder of the seals cannot be read.",
-        "A link, a file or a folder without permission stands where seals/ belongs.",
+        "A link, a file, a pipe or a folder without permission stands where seals/ belongs.",
         _ASK,
     ),
     "seal_checkpoint_missing": (
         "A checkpoint in the middle of the log is gone.",
-        "Its file was removed; later ones are still there.",
+        "It was removed or renumbered: later ones are still there, or the one you hold is not.",
         _REWRITTEN,
     ),
     "seal_checkpoint_invalid": (
@@ -100,12 +100,12 @@ SEAL_PAGES: dict[str, Page] = {
     ),
     "seal_not_compared": (
         "Something that is sealed could not be compared with its seal.",
-        "It cannot be read (permission, disk), or only the home's own ctxaudit.toml denies it.",
-        "Give permission, or drop the rule; the exit code is that of inconclusive until then.",
+        "The machine could not read it (permission, disk), or no seal would take it as it is.",
+        "Give permission, or repair it; the exit code is that of inconclusive until then.",
     ),
     "seal_not_asked": (
         "Something that is sealed was not compared, since your policy denies it.",
-        "A rule of --policy covers its session.",
+        "A rule of --policy covers its session, or it. Told once, by number and without names.",
         "Nothing.",
     ),
     "sealed_event_edited": (
@@ -129,28 +129,29 @@ SEAL_PAGES: dict[str, Page] = {
         _REWRITTEN,
     ),
     "sealed_artifact_altered": (
-        "An artifact that nothing cites has other bytes than when it was sealed.",
-        "The file was edited or replaced; its ledger line is as it was.",
+        "An artifact, cited or not, has other bytes than when it was sealed.",
+        "The file was edited or replaced, whatever later lines of its ledger say of it.",
         _REWRITTEN,
     ),
     "sealed_artifact_missing": (
-        "An artifact that is sealed is gone, and the ledger does not say that it was removed.",
-        "The file was deleted by hand, not by `ctxaudit gc`.",
+        "A sealed artifact, cited or not, is gone, and its ledger does not say so.",
+        "It was deleted by hand, not by `ctxaudit gc`; or a link, folder or pipe is in its place.",
         _ASK,
     ),
     "sealed_state_changed": (
-        "A state is another one than its latest sealed version.",
-        "The file was edited after the last seal, or set back to an older version.",
+        "A state or receipt is another one than its latest sealed version.",
+        "It was edited, set back to an older version, or put back after it was sealed as gone.",
         _SEAL_AGAIN,
+        "Bytes that were never sealed, under the name of a state that is sealed as gone: a new one.",
     ),
     "sealed_state_removed": (
-        "A state that was sealed is gone.",
+        "A state or receipt that was sealed is gone.",
         "The file was deleted after the last seal.",
         _SEAL_AGAIN,
     ),
     "sealed_state_versions_rewritten": (
         "A store has not every version of a state as it was sealed.",
-        "A version was edited or removed, or the store was set back; it only ever adds versions.",
+        "A version was edited, removed or renumbered, or the store is damaged, a link or gone.",
         _REWRITTEN,
     ),
     "sealed_lock_entry_changed": (
@@ -167,6 +168,21 @@ SEAL_PAGES: dict[str, Page] = {
         "No seal covers this.",
         "A warning: it is newer than the last seal. An error: the next seal would not cover it.",
         "Run `ctxaudit seal`; with --min-strength sealed each cited source has to be covered.",
+    ),
+    "nothing_to_seal": (
+        "There is nothing in this home that a seal would cover.",
+        "No transcript, ledger, state, receipt or lock file; or the home denies all sessions.",
+        "Look whether the right folder was named.",
+    ),
+    "seal_refused": (
+        "The home or its log is not what was sealed before, so nothing was signed.",
+        "Each fault is named, with a code of its own.",
+        "Look up those codes; `ctxaudit verify --seal` tells the same of the home.",
+    ),
+    "seal_name_taken": (
+        "Other bytes lie under the name that the entries of the next seal need.",
+        "Somebody put them there; a killed run would have left the very same entries.",
+        "Remove the file that is named, and run `ctxaudit seal` again.",
     ),
     "seal_contended": (
         "Other runs of seal came first each time.",

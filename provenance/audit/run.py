@@ -203,14 +203,24 @@ class _Run:
                 self._listener.on_sources(found)
                 if is_interrupted:
                     raise KeyboardInterrupt
-            # What is sealed has to be there, cited or not.
-            artifacts = [] if seal is None else list(seal.artifacts())
-            for batch in batches(artifacts, Pace.for_jobs(jobs)):
+        if seal is not None:
+            self._verify_sealed(part, seal)
+
+    def _verify_sealed(self, part: AuditPart, seal: PartSeal) -> None:
+        """Look for every sealed artifact, cited or not, whatever the home itself denies."""
+        jobs = self._request.jobs
+        seal.operators.sealed_ledger = part.sealed_ledger
+        with PartVerifier(
+            seal.operators,
+            tenant=self._request.tenant,
+            on_decision=self._listener.on_decision if self._listener.wants_decisions else None,
+        ) as verifier:
+            for batch in batches(list(seal.artifacts()), Pace.for_jobs(jobs)):
                 for resolution in verifier.verify(batch, jobs=jobs):
                     self._count_fast(resolution, part)
-                    if seal is not None:
-                        seal.take_artifact(resolution)
+                    seal.take_artifact(resolution)
                 self._listener.on_sources(())
+        seal.finish()
 
     def _count_fast(self, resolution: SourceResolution, part: AuditPart) -> None:
         if resolution.checked_by is not None:

@@ -1,8 +1,10 @@
 """What a home holds that a seal covers: events, ledger lines, versions of states, pins.
 
-Guarantees: everything is reached through trusted roots, and nothing of a session that a policy
-denies. What cannot be read is never taken for what is not there: it is told apart, with a reason.
-Nothing here judges; lines are digested as they stand.
+Guarantees: everything is reached through trusted roots, and nothing of a session that the
+operator's policy denies. What the machine could not read is never taken for what is not there: it
+is told apart, with a reason. What does not read because of its content is `SPOILED`, for it cannot
+be what was sealed. Sessions that the home denies are read as far as they are sealed, and no further
+than that: nothing new of them is given. Nothing here judges; lines are digested as they stand.
 
 Example:
     >>> from provenance.fs import TrustedRoot
@@ -15,8 +17,7 @@ Example:
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -25,23 +26,23 @@ from provenance.artifacts.ledger import LEDGER_NAME, LedgerLines
 from provenance.artifacts.ledger_entry import LedgerError, parse_entry
 from provenance.artifacts.verify import RESERVED_SESSIONS
 from provenance.audit.part import AuditPart
+from provenance.audit.request import AuditRequest
+from provenance.audit.seal_documents import Troubles, read_documents
 from provenance.audit.seal_lines import line_digests
-from provenance.canonical import canonical_json
-from provenance.errors import CtxauditError, DataError
+from provenance.errors import CtxauditError
 from provenance.fs import (
-    BoundaryRefused,
-    NotARegularFile,
     OpenFile,
-    SourceAbsent,
     TrustedRoot,
-    read_whole,
 )
 from provenance.limits import Limits
 from provenance.pointers import is_name, parse_source_pointer
 from provenance.policy import Verdict
-from provenance.sealing.history import STORE_PREFIX, History, HomeLeaves
+from provenance.sealing.history import (
+    SPOILED,
+    History,
+    HomeLeaves,
+)
 from provenance.sealing.leaves import LedgerLeaf
-from provenance.stores import iter_state_versions
 from provenance.transcripts.discovery import find_candidates, open_candidate
 from provenance.transcripts.formats import NATIVE
 from provenance.transcripts.locate import OwnFile, own_file_of
@@ -50,27 +51,14 @@ from provenance.transcripts.sessions import session_name
 from provenance.transcripts.sources import SourceUnreadable
 from provenance.transcripts.strict_json import NotStrictJson, parse_strict
 
-__all__ = ["LOCK_FILE", "Collected", "collect"]
+__all__ = ["Collected", "collect", "operators_part"]
 
-LOCK_FILE = "ctxaudit.lock"
-_STATES = "states"
+# No artifact is asked for: whether the ledger of a session may be read. Its own name stands there,
+# which no rule about single artifacts means.
+_LEDGER_QUESTION = f"{LEDGER_NAME}:{'0' * 64}"
 _ENDING = ".jsonl"
-# What is somebody's trick is not there; what a machine could not read may well be.
-_NOT_THERE = (SourceAbsent, BoundaryRefused, NotARegularFile)
 
 _T = TypeVar("_T")
-
-
-class _LineTooLong(DataError):
-    """A ledger line over the limit."""
-
-    code = "ledger_line_too_long"
-
-
-class _NoLockFile(DataError):
-    """The lock file is no JSON object with entries."""
-
-    code = "lock_file_invalid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,47 +68,77 @@ class Collected:
     Attributes:
         leaves: what there is.
         unread: kind and name of what could not be read, and why.
-        denied: kind and name of what a policy denies.
+        spoiled: those of them whose content is to blame: what is sealed of them is not there.
+        denied: kind and name of what the operator's policy denies.
     """
 
     leaves: HomeLeaves
     unread: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    spoiled: frozenset[tuple[str, str]] = frozenset()
     denied: frozenset[tuple[str, str]] = frozenset()
 
 
 def collect(
-    home: TrustedRoot, part: AuditPart, *, sealed: History | None = None, tenant: str | None = None
+    home: TrustedRoot,
+    part: AuditPart,
+    *,
+    sealed: History | None = None,
+    tenant: str | None = None,
+    withheld_by: AuditPart | None = None,
 ) -> Collected:
     """Read all of a home that a seal covers.
 
     Args:
         home: its root.
-        part: its transcript and artifact roots, limits and policies.
+        part: its roots under the operator's limits and policy alone (`operators_part`).
         sealed: what a log has of it: sessions that are denied are skipped by their names.
         tenant: who asks, for policies.
+        withheld_by: the home with its own policy, too: of what that denies nothing new is given.
     """
-    return _Collector(home, part, sealed or History(), tenant).collect()
+    return _Collector(home, part, sealed or History(), tenant, withheld_by).collect()
+
+
+def operators_part(part: AuditPart, request: AuditRequest) -> AuditPart:
+    """Give the same home under what the operator says alone: its own files cannot hide any of it.
+
+    The caller closes it.
+    """
+    return AuditPart(
+        transcripts=None if part.transcripts is None else part.transcripts.unguarded,
+        artifacts=None if part.artifacts is None else part.artifacts.unguarded,
+        limits=request.limits,
+        policies=() if request.policy is None else (request.policy,),
+        prefix=part.prefix,
+        transcript_folder=part.transcript_folder,
+        home=part.home,
+    )
 
 
 class _Collector:
     def __init__(
-        self, home: TrustedRoot, part: AuditPart, sealed: History, tenant: str | None
+        self,
+        home: TrustedRoot,
+        part: AuditPart,
+        sealed: History,
+        tenant: str | None,
+        withheld_by: AuditPart | None,
     ) -> None:
         self._home = home
         self._part = part
         self._sealed = sealed
         self._tenant = tenant
-        self._unread: dict[tuple[str, str], str] = {}
+        self._withheld_by = withheld_by
+        self._troubles = Troubles()
         self._denied: set[tuple[str, str]] = set()
 
     def collect(self) -> Collected:
         events = self._events()
         ledgers = self._ledgers()
-        states = self._read(("state", ""), self._states) or {}
-        lock = self._read(("lock", ""), self._lock) or {}
-        skipped = frozenset(self._unread) | self._denied
-        leaves = HomeLeaves(events, ledgers, states, lock, frozenset(skipped))
-        return Collected(leaves, self._unread, frozenset(self._denied))
+        documents = read_documents(self._home, self._sealed, self._part.limits, self._troubles)
+        unread, spoiled = self._troubles.unread, frozenset(self._troubles.spoiled)
+        skipped = (unread.keys() - spoiled) | self._denied
+        leaves = HomeLeaves(events, ledgers, *documents, frozenset(skipped))
+        return Collected(leaves, unread, spoiled, frozenset(self._denied))
 
     def _events(self) -> dict[str, Sequence[str]]:
         root = self._part.transcripts
@@ -131,13 +149,17 @@ class _Collector:
         own = {name.removesuffix(_ENDING) for name in names if name.endswith(_ENDING)}
         for session in sorted(filter(is_name, own | self._sealed.events.keys())):
             key = "event", session
-            if self._is_denied(f"transcript:{session}:1", key):
+            if self._is_denied(key):
+                continue
+            known = self._sealed.events.get(session, [])
+            is_withheld = self._is_withheld(key)
+            if is_withheld and not known:
                 continue
             if own_file_of(root, session) is not OwnFile.NATIVE:
                 continue  # another agent's, or not there: below
-            digests = self._read(key, partial(self._own_events, root, session))
+            digests = self._troubles.read(key, partial(self._own_events, root, session))
             if digests is not None:
-                found[session] = digests
+                found[session] = digests[: len(known)] if is_withheld else digests
         for session, digests in self._foreign(root, own).items():
             if session not in found and ("event", session) not in self._denied:
                 found[session] = digests
@@ -168,8 +190,9 @@ class _Collector:
             name = candidate.names[-1] if candidate.names else ""
             if len(candidate.names) == 1 and name in known:
                 session = name.removesuffix(_ENDING)
-                denied = ("event", session) in self._denied
-                if denied or own_file_of(root, session) is OwnFile.NATIVE:
+                if self._is_denied(("event", session)) or self._is_withheld(("event", session)):
+                    continue
+                if own_file_of(root, session) is OwnFile.NATIVE:
                     continue
             try:
                 with open_candidate(root, candidate, limits=self._part.limits) as opened:
@@ -189,9 +212,20 @@ class _Collector:
             except (CtxauditError, SourceUnreadable):
                 continue  # what is wrong with it, the audit of the transcript says
             for session, row in rows.items():
-                if found.setdefault(session, row) != row:
+                kept = self._kept_events(session, row)
+                if kept is not None and found.setdefault(session, kept) != kept:
                     torn.add(session)
         return {session: row for session, row in found.items() if session not in torn}
+
+    def _kept_events(self, session: str, row: list[str]) -> list[str] | None:
+        """Ask for a session that only the content of a log names; None: nothing may be said."""
+        key = "event", session
+        if not is_name(session) or self._is_denied(key):
+            return None
+        if not self._is_withheld(key):
+            return row
+        known = self._sealed.events.get(session)
+        return None if known is None else row[: len(known)]
 
     def _ledgers(self) -> dict[str, Sequence[LedgerLeaf]]:
         root = self._part.artifacts
@@ -203,11 +237,18 @@ class _Collector:
             if not is_name(session) or session in RESERVED_SESSIONS:
                 continue
             key = "ledger", session
-            if self._is_denied(f"artifact:{session}:any:{'0' * 64}", key):
+            if self._is_denied(key):
                 continue
-            lines = self._read(key, partial(self._ledger, root, session))
-            if lines:
-                found[session] = lines
+            known = self._sealed.ledgers.get(session, [])
+            is_withheld = self._is_withheld(key)
+            if is_withheld and not known:
+                continue
+            lines = self._troubles.read(key, partial(self._ledger, root, session))
+            if not lines:
+                continue
+            found[session] = lines = lines[: len(known)] if is_withheld else lines
+            if any(line.sha256 == SPOILED for line in lines):
+                self._troubles.spoil(key, "ledger: expected a shorter line")
         return found
 
     def _ledger(self, root: TrustedRoot, session: str) -> list[LedgerLeaf]:
@@ -220,64 +261,34 @@ class _Collector:
         with root.open_file(session, LEDGER_NAME) as file:
             return _steadily(file, lambda: read(file), self._part.limits)
 
-    def _states(self) -> dict[bytes, Sequence[str]]:
-        """Give every version of every state that is to be had: here is the one place for them.
-
-        A file in `states/` has one version, its bytes of now. What a store keeps has its name after
-        `STORE_PREFIX`, and all of its versions.
-        """
-        found: dict[bytes, Sequence[str]] = self._kept_states()
-        with self._home.open_directory(_STATES) as folder:
-            for entry in folder.entries():
-                if not entry.name.endswith(".json") or entry.name.startswith("."):
-                    continue
-                if entry.kind != "file":
-                    continue
-                with folder.open_file(entry.name) as file:
-                    data = read_whole(file, max_bytes=self._part.limits.max_document_bytes)
-                found[os.fsencode(entry.name)] = (hashlib.sha256(data).hexdigest(),)
-        return found
-
-    def _kept_states(self) -> dict[bytes, Sequence[str]]:
-        """Give the digests of all versions that the state store keeps, oldest first."""
-        kept: dict[bytes, list[str]] = {}
-        try:
-            for one in iter_state_versions(self._home, limits=self._part.limits):
-                name = STORE_PREFIX + one.name.encode("utf-8", "surrogatepass")
-                kept.setdefault(name, []).append(one.sha256)
-        except SourceAbsent:
-            return {}
-        return {name: tuple(digests) for name, digests in kept.items()}
-
-    def _lock(self) -> dict[bytes, str]:
-        with self._home.open_file(LOCK_FILE) as file:
-            data = read_whole(file, max_bytes=self._part.limits.max_document_bytes)
-        return dict(_lock_entries(data, self._part.limits))
-
     def _names(self, root: TrustedRoot, key: tuple[str, str], *, kinds: Sequence[str]) -> list[str]:
         def listed() -> list[str]:
             with root.open_directory() as folder:
                 return [entry.name for entry in folder.entries() if entry.kind in kinds]
 
-        return self._read(key, listed) or []
+        return self._troubles.read(key, listed) or []
 
-    def _read(self, key: tuple[str, str], read: Callable[[], _T]) -> _T | None:
-        try:
-            return read()
-        except _NOT_THERE:
-            return None
-        except CtxauditError as error:
-            self._unread[key] = str(error)
-            return None
-
-    def _is_denied(self, pointer: str, key: tuple[str, str]) -> bool:
-        if not self._part.policies:
-            return False
-        verdict = self._part.verdict(parse_source_pointer(pointer), self._tenant)
-        if verdict is Verdict.ALLOW:
+    def _is_denied(self, key: tuple[str, str]) -> bool:
+        """Ask the operator's policy for a session; what it denies is not opened."""
+        if _is_allowed(self._part, key, self._tenant):
             return False
         self._denied.add(key)
         return True
+
+    def _is_withheld(self, key: tuple[str, str]) -> bool:
+        """Ask the home, too, for what is not sealed yet."""
+        own = self._withheld_by
+        return own is not None and not _is_allowed(own, key, self._tenant)
+
+
+def _is_allowed(part: AuditPart, key: tuple[str, str], tenant: str | None) -> bool:
+    if not part.policies:
+        return True
+    kind, session = key
+    text = f"{session}:1" if kind == "event" else f"{session}:{_LEDGER_QUESTION}"
+    scheme = "transcript" if kind == "event" else "artifact"
+    pointer = parse_source_pointer(f"{scheme}:{text}")
+    return part.verdict(pointer, tenant) is Verdict.ALLOW
 
 
 def _steadily(file: OpenFile, read: Callable[[], _T], limits: Limits) -> _T:
@@ -293,30 +304,10 @@ def _steadily(file: OpenFile, read: Callable[[], _T], limits: Limits) -> _T:
 
 def _ledger_leaf(session: str, number: int, line: bytes | None) -> LedgerLeaf:
     if line is None:
-        raise _LineTooLong("ledger: expected a shorter line")
+        return LedgerLeaf(session, number, SPOILED)
     digest = hashlib.sha256(line).hexdigest()
     try:
         entry = parse_entry(line)
     except LedgerError:
         return LedgerLeaf(session, number, digest)
     return LedgerLeaf(session, number, digest, str(entry.event), entry.filename, entry.sha256)
-
-
-def _lock_entries(data: bytes, limits: Limits) -> Iterator[tuple[bytes, str]]:
-    """Give each pinned pointer with the digest of its entry's canonical JSON.
-
-    Entries are the objects with a `pointer` in the lists of the document.
-    """
-    try:
-        data.decode()
-        document = parse_strict(data, max_nesting=limits.max_nesting)
-    except (NotStrictJson, UnicodeDecodeError):
-        raise _NoLockFile("file: expected JSON in UTF-8, got something else") from None
-    if not isinstance(document, dict):
-        raise _NoLockFile("file: expected an object, got another value")
-    for value in document.values():
-        for entry in value if isinstance(value, list) else ():
-            if isinstance(entry, dict) and isinstance(entry.get("pointer"), str):
-                text = canonical_json(entry).encode("utf-8", "surrogatepass")
-                pointer = entry["pointer"].encode("utf-8", "surrogatepass")
-                yield pointer, hashlib.sha256(text).hexdigest()

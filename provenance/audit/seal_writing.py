@@ -1,9 +1,10 @@
 """Sealing a home: what is there is held against the log first, and only what is new is added.
 
-Guarantees: a rewritten history is never signed: where a sealed event, ledger line or checkpoint no
-longer holds, nothing is written and every fault is named. The log's own checkpoints must be of the
-very key that signs. Entries are on the disk before the checkpoint that covers them; two runs at
-once never leave two histories. Without anything new nothing is written.
+Guarantees: a rewritten history is never signed: where a sealed event, ledger line, artifact or
+checkpoint no longer holds, nothing is written and every fault is named. The log's own checkpoints
+must be of the very key that signs, and the log has to contain the checkpoint that somebody holds. A
+log is not begun anew beside what is left of one. Entries are on the disk before the checkpoint that
+covers them; two runs at once never leave two histories. Without anything new nothing is written.
 
 Example:
     >>> from provenance.sealing.keys import generate_signer
@@ -18,9 +19,12 @@ from dataclasses import dataclass
 
 from provenance.audit.home import HomeReader
 from provenance.audit.notes import Notes
+from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
-from provenance.audit.seal_leaves import Collected, collect
+from provenance.audit.seal_leaves import Collected, collect, operators_part
+from provenance.audit.sealed_artifacts import ArtifactFaultCode, SealedArtifacts
+from provenance.audit.verifying import PartVerifier
 from provenance.errors import CallerError, DataError
 from provenance.findings import Severity
 from provenance.fs import TrustedRoot
@@ -31,7 +35,7 @@ from provenance.sealing.keys import Signer, sign_note
 from provenance.sealing.log import SEALS_FOLDER, publish_checkpoint, publish_leaves
 from provenance.sealing.merkle import GrowingTree, leaf_hash
 from provenance.sealing.reading import read_log
-from provenance.sealing.sealed_log import SealedLog
+from provenance.sealing.sealed_log import LogFault, SealedLog
 
 __all__ = ["NothingToSeal", "OriginError", "Seal", "SealRefused", "seal_home"]
 
@@ -80,6 +84,7 @@ class Seal:
         note: its bytes.
         added: how many entries are new; 0: nothing was written.
         further_versions: states and pins that changed and are sealed as further versions.
+        notices: code, place and message of what lies beside the log and is no part of it.
     """
 
     number: int
@@ -87,6 +92,7 @@ class Seal:
     note: bytes
     added: int
     further_versions: tuple[str, ...] = ()
+    notices: tuple[tuple[str, str, str], ...] = ()
 
 
 def seal_home(
@@ -94,6 +100,7 @@ def seal_home(
     signer: Signer,
     *,
     origin: str | None = None,
+    held: Checkpoint | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Seal:
     """Add what is new in a home to its log, and sign the head.
@@ -102,6 +109,7 @@ def seal_home(
         home: its root.
         signer: the key; the same for all seals of a home.
         origin: what the log is called; None: as before, or like the key.
+        held: a checkpoint of the key from another day, which the log has to contain.
         limits: bounds on what is read.
 
     Raises:
@@ -110,24 +118,27 @@ def seal_home(
         OriginError: the log is called otherwise.
         WriteFailed: the disk or file system refused.
     """
-    part = _part(home, limits)
+    request = AuditRequest(limits=limits)
+    part = _part(home, request)
+    operators = operators_part(part, request)
     try:
         for _ in range(_ATTEMPTS):
-            seal = _try(home, part, signer, origin)
+            seal = _Attempt(home, part, operators).seal(signer, origin, held)
             if seal is not None:
                 return seal
     finally:
         part.close()
+        operators.close()
     raise SealRefused(
         (("seal_contended", SEALS_FOLDER, "seals: expected a turn, got other writers each time"),),
         is_conclusive=False,
     )
 
 
-def _part(home: TrustedRoot, limits: Limits) -> AuditPart:
-    """Give the home with its own limits and denials: what nobody may rest on is not sealed."""
+def _part(home: TrustedRoot, request: AuditRequest) -> AuditPart:
+    """Give the home with its own denials: what nobody may rest on is not sealed."""
     notes = Notes()
-    part = HomeReader(AuditRequest(limits=limits), notes).part_of(home, prefix="")
+    part = HomeReader(request, notes).part_of(home, prefix="")
     faults = tuple(
         (finding.code, finding.target, finding.message)
         for finding in notes.listed()
@@ -138,48 +149,92 @@ def _part(home: TrustedRoot, limits: Limits) -> AuditPart:
     return part
 
 
-def _try(home: TrustedRoot, part: AuditPart, signer: Signer, origin: str | None) -> Seal | None:
-    """Seal once; None where another run took the number."""
-    # 1. The log holds, under this very key.
-    log = read_log(home.subroot(SEALS_FOLDER), signer.verifier)
-    _require_sound(log)
-    name = _origin(log, signer, origin)
-    # 2. So does the home: nothing that was sealed was rewritten.
-    now = collect(home, part, sealed=log.history)
-    changed = _require_unaltered(log, now)
-    # 3. What is new?
-    leaves = new_leaves(log.history, now.leaves)
-    number = len(log.checkpoints)
-    if not leaves:
-        if log.last is None:
-            raise NothingToSeal("home: expected something to seal, got nothing")
-        return Seal(number, log.last, log.notes[-1], 0)
-    # 4. The tree with it.
-    tree = GrowingTree()
-    for hashed in log.hashes:
-        tree.append(hashed)
-    entries = [leaf.entry for leaf in leaves]
-    for entry in entries:
-        tree.append(leaf_hash(entry))
-    checkpoint = Checkpoint(name, tree.size, tree.root())
-    # 5. The entries first, then the checkpoint: it never covers what is not there.
-    publish_leaves(home, number + 1, checkpoint.root, entries)
-    note = sign_note(checkpoint.text, signer)
-    if not publish_checkpoint(home, number + 1, note):
-        return None
-    return Seal(number + 1, checkpoint, note, len(leaves), changed)
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One turn at sealing a home.
+
+    Attributes:
+        home: its root.
+        part: the home with its own policy, which says what is not sealed.
+        operators: the same without it, under which the home is held against the log.
+    """
+
+    home: TrustedRoot
+    part: AuditPart
+    operators: AuditPart
+
+    def seal(self, signer: Signer, origin: str | None, held: Checkpoint | None) -> Seal | None:
+        """Seal once; None where another run took the number."""
+        # 1. The log holds, under this very key.
+        log = read_log(self.home, signer.verifier, held=held)
+        _require_sound(log, is_held=held is not None)
+        name = _origin(log, signer, origin)
+        # 2. So does the home: nothing that was sealed was rewritten.
+        now = collect(self.home, self.operators, sealed=log.history, withheld_by=self.part)
+        changed = _require_unaltered(log, now)
+        self._require_artifacts(SealedArtifacts(log.history, now))
+        # 3. What is new?
+        leaves = new_leaves(log.history, now.leaves)
+        number = len(log.checkpoints)
+        notices = _beside(log)
+        if not leaves:
+            if log.last is None:
+                raise NothingToSeal("home: expected something to seal, got nothing")
+            return Seal(number, log.last, log.notes[-1], 0, notices=notices)
+        # 4. The tree with it.
+        tree = GrowingTree()
+        for hashed in log.hashes:
+            tree.append(hashed)
+        entries = [leaf.entry for leaf in leaves]
+        for entry in entries:
+            tree.append(leaf_hash(entry))
+        checkpoint = Checkpoint(name, tree.size, tree.root())
+        # 5. The entries first, then the checkpoint: it never covers what is not there.
+        publish_leaves(self.home, number + 1, checkpoint.root, entries)
+        note = sign_note(checkpoint.text, signer)
+        if not publish_checkpoint(self.home, number + 1, note):
+            return None
+        return Seal(number + 1, checkpoint, note, len(leaves), changed, notices)
+
+    def _require_artifacts(self, artifacts: SealedArtifacts) -> None:
+        """Look at the bytes, too: what the ledger says of them was compared already."""
+        found = []
+        with PartVerifier(self.operators) as verifier:
+            for batch in batches(list(artifacts.pointers()), Pace.for_jobs(1)):
+                found += [artifacts.fault_of(one) for one in verifier.verify(batch)]
+        faults = [fault for fault in found if fault is not None]
+        if faults:
+            raise SealRefused(
+                tuple((str(one.code), one.target, one.message) for one in faults),
+                is_conclusive=any(one.code is not ArtifactFaultCode.NOT_COMPARED for one in faults),
+            )
 
 
-def _require_sound(log: SealedLog) -> None:
-    if log.is_absent and not log.checkpoints:
+def _require_sound(log: SealedLog, *, is_held: bool) -> None:
+    """Refuse a log that does not hold, what is left of one, and none where one is held."""
+    if log.remains:
+        message = (
+            "seals: expected a log or none, got what a log leaves without its checkpoints; "
+            "nothing continues it: look who removed them, and take these files away"
+        )
+        raise SealRefused(
+            tuple(("seals_missing", f"{SEALS_FOLDER}/{name}", message) for name in log.remains),
+            is_conclusive=True,
+        )
+    if log.is_absent and not log.checkpoints and not is_held:
         return
-    faults = tuple(
-        (str(fault.code), f"{SEALS_FOLDER}/{fault.file}".rstrip("/"), fault.message)
-        for fault in log.faults
-        if not fault.is_warning
-    )
+    faults = tuple(_fault_of_log(fault) for fault in log.faults if not fault.is_warning)
     if faults:
         raise SealRefused(faults, is_conclusive=True)
+
+
+def _beside(log: SealedLog) -> tuple[tuple[str, str, str], ...]:
+    """Give what lies in the folder of the log and is no part of it."""
+    return tuple(_fault_of_log(fault) for fault in log.faults if fault.is_warning)
+
+
+def _fault_of_log(fault: LogFault) -> tuple[str, str, str]:
+    return str(fault.code), f"{SEALS_FOLDER}/{fault.file}".rstrip("/"), fault.message
 
 
 def _require_unaltered(log: SealedLog, now: Collected) -> tuple[str, ...]:
@@ -190,10 +245,6 @@ def _require_unaltered(log: SealedLog, now: Collected) -> tuple[str, ...]:
     unread = tuple(
         ("seal_not_compared", name or kind, f"{kind}: expected to read it, got: {why}")
         for (kind, name), why in sorted(now.unread.items())
-    ) + tuple(
-        ("seal_not_compared", name, f"{kind}: expected to read it, got: denied by the home")
-        for kind, name in sorted(now.denied)
-        if log.history.has(kind, name)
     )
     if unread:
         raise SealRefused(unread, is_conclusive=False)

@@ -2,8 +2,8 @@
 
 Guarantees: what a home's own log says counts only under the key that the operator brought. Where
 the log is not sound nothing is `sealed`; where there is none, that is an error and never passed
-over. A session that a policy denies is not opened; where only the home's own policy denies it, the
-check is called incomplete, since a home must not get around its seals.
+over. What is sealed is compared under the operator's policy and limits alone: a home must not get
+around its seals by what it denies. What the operator denies is not opened, and not named.
 
 Example:
     >>> from provenance.audit.notes import Notes
@@ -16,6 +16,7 @@ Example:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -23,12 +24,13 @@ from provenance.artifacts.sealed import SealedLines, sealed_line
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
-from provenance.audit.seal_leaves import LOCK_FILE, Collected, collect
+from provenance.audit.seal_leaves import Collected, collect, operators_part
+from provenance.audit.sealed_artifacts import ArtifactFaultCode, SealedArtifacts
 from provenance.audit.sealed_ledger import sealed_entries
 from provenance.audit_report import CheckedSeal
 from provenance.findings import Finding, Location, Severity
+from provenance.locks import LOCK_FILE
 from provenance.pointers import SourcePointer, SourcePointerError, parse_source_pointer
-from provenance.policy import Verdict
 from provenance.resolution import (
     Reason,
     SourceResolution,
@@ -37,6 +39,7 @@ from provenance.resolution import (
     resolution_for,
 )
 from provenance.sealing.history import (
+    RECEIPT_PREFIX,
     STORE_PREFIX,
     Difference,
     DifferenceCode,
@@ -51,6 +54,7 @@ __all__ = ["PartSeal"]
 
 _AVAILABLE = SourceResolutionStatus.AVAILABLE
 _STORE = STORE_PREFIX.decode()
+_RECEIPTS = RECEIPT_PREFIX.decode()
 _STORE_FILE = "states/states.sqlite3"
 _LEDGER_DIFFERENCES = (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED)
 _EVENT_DIFFERENCES = (DifferenceCode.EVENT_EDITED, DifferenceCode.EVENTS_REMOVED)
@@ -67,28 +71,45 @@ class PartSeal:
         self._part = part
         self._request = request
         self._notes = notes
+        self.operators = operators_part(part, request)
         self._log = SealedLog()
         self._now: Collected | None = None
+        self._artifacts: SealedArtifacts | None = None
+        self._verified: set[tuple[str, str, str]] = set()
+        self._told_new: set[tuple[str, str]] = set()
+        self._errors = 0
+        self._not_asked = 0
         if part.home is None:
             message = "seals: expected a state home, got a target that is none"
             self._note("seals_missing", Severity.ERROR, "", message)
         else:
-            self._log = read_log(part.home.subroot(SEALS_FOLDER), trust.verifier, held=trust.held)
+            self._log = read_log(part.home, trust.verifier, held=trust.held)
             self._note_faults()
             if self._log.checkpoints:
                 self._now = collect(
-                    part.home, part, sealed=self._log.history, tenant=request.tenant
+                    part.home,
+                    self.operators,
+                    sealed=self._log.history,
+                    tenant=request.tenant,
+                    withheld_by=part,
                 )
+                self._artifacts = SealedArtifacts(self._log.history, self._now)
                 self._compare(self._now)
+        self._key = trust.verifier.label
+
+    @property
+    def checked(self) -> CheckedSeal:
+        """What the report says of this log; how many errors it had so far among it."""
         last = self._log.last
-        self.checked = CheckedSeal(
-            target=part.prefix.rstrip("/") or ".",
-            key=trust.verifier.label,
+        return CheckedSeal(
+            target=self._part.prefix.rstrip("/") or ".",
+            key=self._key,
             origin=None if last is None else last.origin,
             seals=len(self._log.checkpoints),
             size=0 if last is None else last.size,
             root=None if last is None else last.root.hex(),
             is_sound=self._log.is_sound,
+            errors=self._errors,
         )
 
     def judge(self, resolution: SourceResolution) -> SourceResolution:
@@ -101,13 +122,19 @@ class PartSeal:
             return resolution
         expected = self._sealed_digests(pointer)
         if resolution.evidence_sha256 in expected:
+            digest = resolution.evidence_sha256 or ""
+            self._verified.add((pointer.session_id, pointer.artifact_name or "", digest))
             return replace(resolution, strength=Strength.SEALED)
         if expected:
+            self._errors += 1
             return resolution_for(
                 resolution.pointer, Reason.SEAL_MISMATCH, source_type=resolution.source_type
             )
         is_new = resolution.evidence_sha256 in self._present_digests(pointer, self._now)
         is_tolerated = is_new and self._request.min_strength is not Strength.SEALED
+        kind = "event" if pointer.artifact_name is None else "ledger"
+        self._told_new.add((kind, pointer.session_id))
+        self._errors += not is_tolerated
         self._notes.add(
             Finding(
                 "not_sealed",
@@ -121,21 +148,13 @@ class PartSeal:
         return resolution
 
     def artifacts(self) -> Iterator[str]:
-        """Give pointers to the sealed artifacts that have to be there and that nobody cites."""
-        if not self._log.is_sound or self._now is None:
+        """Give pointers to the sealed artifacts that are not known to have their bytes yet.
+
+        They are to be verified below the roots of `operators`.
+        """
+        if self._artifacts is None or not self._log.is_sound:
             return
-        cited = set(map(_canonical, self._part.citations))
-        for session, lines in sorted(self._log.history.ledgers.items()):
-            if ("ledger", session) in self._now.leaves.skipped:
-                continue
-            present = self._now.leaves.ledgers.get(session, ())
-            removed = {line.filename for line in present if line.event == "removed"}
-            for line in lines:
-                if line.event != "stored" or line.artifact_sha256 is None:
-                    continue
-                pointer = f"artifact:{session}:{line.filename}:{line.artifact_sha256}"
-                if line.filename not in removed and pointer not in cited:
-                    yield pointer
+        yield from self._artifacts.pointers(self._verified)
 
     def ledger(self) -> SealedLines:
         """Give the sealed ledger lines, for `--fast`; none where the log is not sound.
@@ -154,24 +173,33 @@ class PartSeal:
         return SealedLines({key: line for key, line in told.items() if line is not None})
 
     def take_artifact(self, resolution: SourceResolution) -> None:
-        """Note what is wrong with a sealed artifact that nobody cites."""
-        pointer = parse_source_pointer(resolution.pointer)
-        target = f"{pointer.session_id}/tool-results/{pointer.artifact_name}"
-        match resolution.status:
-            case SourceResolutionStatus.AVAILABLE:
-                return
-            case SourceResolutionStatus.MISSING:
-                code, got = "sealed_artifact_missing", "nothing"
-            case SourceResolutionStatus.DENIED:
-                self._note_denied(target, pointer, resolution)
-                return
-            case _ if not resolution.conclusive:
-                self._not_compared(target, str(resolution.reason))
-                return
-            case _:
-                code, got = "sealed_artifact_altered", "other ones"
-        message = f"artifact: expected the sealed bytes, got {got} ({resolution.reason})"
-        self._note(code, Severity.ERROR, target, message)
+        """Note what is wrong with a sealed artifact, cited or not."""
+        fault = None if self._artifacts is None else self._artifacts.fault_of(resolution)
+        if fault is None:
+            return
+        if fault.code is ArtifactFaultCode.NOT_ASKED:
+            self._not_asked += 1
+        elif fault.code is ArtifactFaultCode.NOT_COMPARED:
+            self._not_compared(fault.target, str(resolution.reason))
+        else:
+            self._note(str(fault.code), Severity.ERROR, fault.target, fault.message)
+
+    def finish(self) -> None:
+        """Tell what is new and what was not asked for, and close."""
+        if self._now is not None and self._artifacts is not None:
+            for kind, name, count in unsealed(self._log.history, self._now.leaves):
+                if count > 0 and (kind, name) not in self._told_new:
+                    message = f"{kind}: expected no more than was sealed, got {count} newer"
+                    target = self._file_named(kind, name)
+                    self._note("not_sealed", Severity.WARNING, target, message)
+            denied = self._not_asked + self._artifacts.count_denied()
+            if denied:
+                message = (
+                    "policy: expected to compare all that is sealed, got "
+                    f"{denied} sessions or artifacts that the operator's policy denies"
+                )
+                self._note("seal_not_asked", Severity.INFO, "", message)
+        self.operators.close()
 
     def _sealed_digests(self, pointer: SourcePointer) -> frozenset[str]:
         history = self._log.history
@@ -205,31 +233,21 @@ class PartSeal:
                 str(one.code), Severity.ERROR, self._file_of(one), one.message, number=one.number
             )
         for (kind, name), why in sorted(now.unread.items()):
-            self._not_compared(self._file_named(kind, name), why)
-        for kind, name in sorted(now.denied):
-            if not self._log.history.has(kind, name):
-                continue
-            self._note_denied(self._file_named(kind, name), _any_pointer(kind, name))
-        for kind, name, count in unsealed(self._log.history, now.leaves):
-            if count > 0:
-                message = f"{kind}: expected no more than was sealed, got {count} newer"
-                self._note("not_sealed", Severity.WARNING, self._file_named(kind, name), message)
+            # What its content is to blame for was told as what it is, if it was sealed.
+            if (kind, name) not in now.spoiled or not self._is_sealed(kind, name):
+                self._not_compared(self._file_named(kind, name), why)
 
-    def _note_denied(
-        self, target: str, pointer: SourcePointer, resolution: SourceResolution | None = None
-    ) -> None:
-        """Tell of what was not compared: by the operator's will, or by the home's own."""
-        by_machine = resolution is not None and resolution.reason not in (
-            Reason.POLICY_DENIED,
-            Reason.REFUSED_BY_POLICY,
-        )
-        policies = () if self._request.policy is None else (self._request.policy,)
-        operators = AuditPart(policies=policies).verdict(pointer, self._request.tenant)
-        if by_machine or operators is Verdict.ALLOW:
-            self._not_compared(target, "denied")
-        else:
-            message = "policy: compared with no seal, since the operator's policy denies it"
-            self._note("seal_not_asked", Severity.INFO, target, message)
+    def _is_sealed(self, kind: str, name: str) -> bool:
+        history = self._log.history
+        match kind:
+            case "event" | "ledger":
+                return history.has(kind, name)
+            case "lock":
+                return bool(history.lock)
+            case "store":
+                return any(one.startswith(STORE_PREFIX) for one in history.states)
+            case _:
+                return os.fsencode(name) in history.states
 
     def _not_compared(self, target: str, why: str) -> None:
         message = f"file: expected to compare it with its seal, got: {why}"
@@ -252,27 +270,21 @@ class PartSeal:
                 return f"{name}/tool-results.jsonl" if name else "."
             case "lock":
                 return LOCK_FILE
+            case "store":
+                return _STORE_FILE
+            case "receipt":
+                return name or "receipts"
             case _ if name.startswith(_STORE):
                 return f"{_STORE_FILE}:{name.removeprefix(_STORE)}"
+            case _ if name.startswith(_RECEIPTS):
+                return name
             case _:
                 return f"states/{name}" if name else "states"
 
     def _note(
         self, code: str, severity: Severity, target: str, message: str, *, number: int | None = None
     ) -> None:
+        self._errors += severity is Severity.ERROR
         name = self._part.prefix + target if target else self._part.prefix.rstrip("/") or "."
         place = Location() if number is None else Location(ordinal=number, line=number)
         self._notes.add(Finding(code, severity, name, place, message))
-
-
-def _canonical(text: str) -> str:
-    try:
-        return str(parse_source_pointer(text))
-    except SourcePointerError:
-        return text
-
-
-def _any_pointer(kind: str, name: str) -> SourcePointer:
-    if kind == "event":
-        return parse_source_pointer(f"transcript:{name}:1")
-    return parse_source_pointer(f"artifact:{name}:any:{'0' * 64}")

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeVar
+from itertools import takewhile
+from typing import Final, TypeVar
 
 from provenance.errors import DataError
 from provenance.sealing.leaves import (
@@ -31,6 +32,8 @@ from provenance.sealing.leaves import (
 )
 
 __all__ = [
+    "RECEIPT_PREFIX",
+    "SPOILED",
     "STORE_PREFIX",
     "VERSIONED",
     "Difference",
@@ -39,6 +42,7 @@ __all__ = [
     "HistoryError",
     "HomeLeaves",
     "differences",
+    "is_skipped_state",
     "new_leaves",
     "unsealed",
 ]
@@ -46,6 +50,10 @@ __all__ = [
 
 STORE_PREFIX = b"store/"
 """Begins the name of a state that a store keeps, with all versions; no file can be called so."""
+RECEIPT_PREFIX = b"receipts/"
+"""Begins the name of a file in `receipts/`, which is sealed like one in `states/`."""
+SPOILED: Final = ""
+"""In the place of a digest: what is there cannot be what was sealed, by its content alone."""
 
 _Value = TypeVar("_Value")
 
@@ -90,9 +98,12 @@ class HomeLeaves:
         ledgers: of each session its ledger's lines, in order.
         states: of each file in `states/` the digest of what it holds now, as the only one; of each
             state of a store (`STORE_PREFIX` and its name) those of all versions, oldest first.
+            Files in `receipts/` stand among them (`RECEIPT_PREFIX`).
         lock: of each pinned pointer the digest of its entry.
-        skipped: what was not looked at, as (`event` or `ledger`, session) or (`state` or `lock`,
-            empty), so that nothing can be said of it.
+        skipped: what was not looked at, so that nothing can be said of it: (`event` or `ledger`,
+            session), (`lock`, empty), and (`state`, `receipt` or `store`, name or, for all, empty).
+
+    Where a digest is `SPOILED`, something is there that was never sealed.
     """
 
     events: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -181,14 +192,15 @@ def differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
                 (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED),
                 "ledger line",
             )
-    if ("state", "") not in now.skipped:
-        yield from _state_differences(sealed, now)
+    yield from _state_differences(sealed, now)
     if ("lock", "") not in now.skipped:
         yield from _lock_differences(sealed, now)
 
 
 def _state_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
     for name, versions in sorted(sealed.states.items()):
+        if is_skipped_state(name, now.skipped):
+            continue
         found = now.states.get(name, ())
         shown = _shown(name)
         if name.startswith(STORE_PREFIX):
@@ -198,9 +210,9 @@ def _state_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]
         elif not found and versions[-1] != REMOVED:
             message = "state: expected its sealed version, got nothing of that name"
             yield Difference(DifferenceCode.STATE_REMOVED, shown, None, message)
-        elif found and versions[-1] not in (found[-1], REMOVED):
+        elif found and _is_changed(versions, found[-1]):
             what = "an older version" if found[-1] in versions else "other bytes"
-            message = f"state: expected its latest sealed version, got {what}"
+            message = f"state: expected {_latest(versions)}, got {what}"
             yield Difference(DifferenceCode.STATE_CHANGED, shown, None, message)
 
 
@@ -210,9 +222,31 @@ def _lock_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
         if entry is None and versions[-1] != REMOVED:
             message = "lock file: expected the sealed entry of this pointer, got none"
             yield Difference(DifferenceCode.LOCK_REMOVED, _shown(pointer), None, message)
-        elif entry is not None and versions[-1] not in (entry, REMOVED):
-            message = "lock file: expected the sealed entry of this pointer, got another"
+        elif entry is not None and _is_changed(versions, entry):
+            what = "an older one" if entry in versions else "another"
+            message = f"lock file: expected the sealed entry of this pointer, got {what}"
             yield Difference(DifferenceCode.LOCK_CHANGED, _shown(pointer), None, message)
+
+
+def _is_changed(versions: Sequence[str], found: str) -> bool:
+    """Say whether what is there now is not the latest: after a removal, whether it came back."""
+    if versions[-1] == REMOVED:
+        return found in versions or found == SPOILED
+    return found != versions[-1]
+
+
+def _latest(versions: Sequence[str]) -> str:
+    return "none, as sealed" if versions[-1] == REMOVED else "its latest sealed version"
+
+
+def is_skipped_state(name: bytes, skipped: frozenset[tuple[str, str]]) -> bool:
+    """Say whether a state, or all of its kind, was not looked at."""
+    kind = "state"
+    if name.startswith(STORE_PREFIX):
+        kind = "store"
+    elif name.startswith(RECEIPT_PREFIX):
+        kind = "receipt"
+    return not skipped.isdisjoint({(kind, ""), (kind, _shown(name))})
 
 
 def new_leaves(sealed: History, now: HomeLeaves) -> list[Leaf]:
@@ -225,22 +259,25 @@ def new_leaves(sealed: History, now: HomeLeaves) -> list[Leaf]:
             for number, digest in enumerate(digests[start:], start + 1)
         ]
     for session, lines in sorted(now.ledgers.items()):
-        leaves += lines[len(sealed.ledgers.get(session, ())) :]
+        fresh = lines[len(sealed.ledgers.get(session, ())) :]
+        leaves += takewhile(lambda line: line.sha256 != SPOILED, fresh)
     leaves += _state_leaves(sealed, now)
     leaves += _lock_leaves(sealed, now)
     return leaves
 
 
 def _state_leaves(sealed: History, now: HomeLeaves) -> Iterator[StateLeaf]:
-    names = now.states.keys() | (() if ("state", "") in now.skipped else sealed.states.keys())
-    for name in sorted(names):
+    for name in sorted(now.states.keys() | sealed.states.keys()):
+        if is_skipped_state(name, now.skipped):
+            continue
         known, versions = sealed.states.get(name, []), now.states.get(name, ())
         if name.startswith(STORE_PREFIX):
             fresh = versions[len(known) :]
         else:
             latest = versions[-1] if versions else REMOVED
             fresh = () if known and known[-1] == latest else (latest,)
-        for version, digest in enumerate(fresh, len(known) + 1):
+        whole = takewhile(lambda digest: digest != SPOILED, fresh)
+        for version, digest in enumerate(whole, len(known) + 1):
             yield StateLeaf(name, version, digest)
 
 
@@ -248,7 +285,7 @@ def _lock_leaves(sealed: History, now: HomeLeaves) -> Iterator[LockLeaf]:
     pointers = now.lock.keys() | (() if ("lock", "") in now.skipped else sealed.lock.keys())
     for pointer in sorted(pointers):
         known, latest = sealed.lock.get(pointer, []), now.lock.get(pointer, REMOVED)
-        if not known or known[-1] != latest:
+        if latest != SPOILED and (not known or known[-1] != latest):
             yield LockLeaf(pointer, len(known) + 1, latest)
 
 
@@ -263,12 +300,13 @@ def unsealed(sealed: History, now: HomeLeaves) -> Iterator[tuple[str, str, int]]
         yield "ledger", session, len(lines) - len(sealed.ledgers.get(session, ()))
     for name, versions in sorted(now.states.items()):
         known = sealed.states.get(name, ())
-        is_new = not known or known[-1] == REMOVED
+        is_new = not known or (known[-1] == REMOVED and versions[-1] not in known)
         is_kept = name.startswith(STORE_PREFIX)
         count = len(versions) - len(known) if is_kept else int(is_new)
         yield "state", _shown(name), count
-    pins = (sealed.lock.get(pointer, (REMOVED,)) for pointer in now.lock)
-    yield "lock", "", sum(versions[-1] == REMOVED for versions in pins)
+    pins = ((sealed.lock.get(pointer, (REMOVED,)), entry) for pointer, entry in now.lock.items())
+    fresh = (known[-1] == REMOVED and entry not in known for known, entry in pins)
+    yield "lock", "", sum(fresh)
 
 
 def _follow(known: list[_Value], value: _Value, number: int) -> None:

@@ -20,12 +20,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from provenance.errors import DataError
-from provenance.fs import NameTaken, SourceAbsent, TrustedRoot, is_temporary_name, read_whole
+from provenance.fs import (
+    BoundaryRefused,
+    Directory,
+    NameTaken,
+    NotARegularFile,
+    SourceAbsent,
+    TrustedRoot,
+    is_temporary_name,
+    read_whole,
+)
 from provenance.sealing.leaves import MAX_ENTRY_BYTES
 from provenance.sealing.note import MAX_NOTE_BYTES
 
 __all__ = [
     "SEALS_FOLDER",
+    "LeavesTaken",
     "LogFileError",
     "LogListing",
     "checkpoint_name",
@@ -50,6 +60,12 @@ class LogFileError(DataError):
     code = "invalid_log_file"
 
 
+class LeavesTaken(LogFileError):
+    """Other bytes lie under the name that the next entries need; the message has the name."""
+
+    code = "seal_name_taken"
+
+
 @dataclass(frozen=True, slots=True)
 class LogListing:
     """What lies in a log's folder.
@@ -57,7 +73,7 @@ class LogListing:
     Attributes:
         checkpoints: their numbers, sorted.
         leaves: names of the files of entries, by number and root in hex.
-        strangers: names that a log has no file for.
+        strangers: names that a log has no file for; numbers count from 1.
     """
 
     checkpoints: tuple[int, ...]
@@ -68,6 +84,16 @@ class LogListing:
     def is_empty(self) -> bool:
         """Whether there is no checkpoint."""
         return not self.checkpoints
+
+    @property
+    def remains(self) -> tuple[str, ...]:
+        """Names that only a log leaves, beside no checkpoint: not those of a first run's death."""
+        if not self.is_empty:
+            return ()
+        later = ((number, root) for number, root in self.leaves if number > 1)
+        found = [leaves_name(number, bytes.fromhex(root)) for number, root in later]
+        found += [name for name in self.strangers if name.endswith((".checkpoint", ".leaves"))]
+        return tuple(sorted(found))
 
 
 def checkpoint_name(number: int) -> str:
@@ -80,24 +106,29 @@ def leaves_name(number: int, root: bytes) -> str:
     return f"{number:06d}-{root.hex()}.leaves"
 
 
-def list_log(seals: TrustedRoot) -> LogListing | None:
-    """List a log's folder; None where there is none.
+def list_log(home: TrustedRoot) -> LogListing | None:
+    """List the folder of a home's log; None where nothing has its name.
 
     Raises:
         BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed: it cannot be listed.
     """
+    is_there = False
     try:
-        with seals.open_directory() as folder:
+        with home.open_directory() as top:
+            is_there = top.identity(SEALS_FOLDER) is not None
+        with home.open_directory(SEALS_FOLDER) as folder:
             names = [entry.name for entry in folder.entries()]
     except SourceAbsent:
+        if is_there:
+            raise NotARegularFile("seals: expected a folder, got something else") from None
         return None
     checkpoints: list[int] = []
     leaves: set[tuple[int, str]] = set()
     strangers: list[str] = []
     for name in names:
-        if found := _is_checkpoint(name):
+        if (found := _is_checkpoint(name)) and int(found[1]):
             checkpoints.append(int(found[1]))
-        elif found := _is_leaves(name):
+        elif (found := _is_leaves(name)) and int(found[1]):
             leaves.add((int(found[1]), found[2]))
         elif not is_temporary_name(name):
             strangers.append(name)
@@ -156,7 +187,8 @@ def publish_leaves(home: TrustedRoot, number: int, root: bytes, entries: Iterabl
 
     Raises:
         WriteFailed: the disk or file system refused.
-        LogFileError: other bytes stand under this name, or there are too many seals.
+        LeavesTaken: other bytes stand under this name.
+        LogFileError: there are too many seals.
     """
     if number > _LAST_NUMBER:
         raise LogFileError(f"seals: expected at most {_LAST_NUMBER}, got more")
@@ -166,11 +198,19 @@ def publish_leaves(home: TrustedRoot, number: int, root: bytes, entries: Iterabl
         try:
             folder.publish(name, (data,))
         except NameTaken:
-            with folder.open_file(name) as file:
-                if file.size != len(data) or read_whole(file, max_bytes=len(data)) != data:
-                    raise LogFileError(
-                        f"entries of seal {number}: expected what a killed run left, got others"
-                    ) from None
+            if not _is_there(folder, name, data):
+                raise LeavesTaken(
+                    f"{SEALS_FOLDER}/{name}: expected nothing, or what a killed run left, got "
+                    "something else; remove it and seal again"
+                ) from None
+
+
+def _is_there(folder: Directory, name: str, data: bytes) -> bool:
+    try:
+        with folder.open_file(name) as file:
+            return file.size == len(data) and read_whole(file, max_bytes=len(data)) == data
+    except (BoundaryRefused, NotARegularFile, SourceAbsent):
+        return False
 
 
 def publish_checkpoint(home: TrustedRoot, number: int, note: bytes) -> bool:

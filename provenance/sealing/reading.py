@@ -23,6 +23,7 @@ from provenance.sealing.history import HistoryError
 from provenance.sealing.keys import SignatureVerdict, Verifier, judge_signature
 from provenance.sealing.leaves import EntryError, Leaf, parse_entry
 from provenance.sealing.log import (
+    SEALS_FOLDER,
     LogFileError,
     LogListing,
     checkpoint_name,
@@ -38,17 +39,17 @@ __all__ = ["read_log"]
 
 
 def read_log(
-    seals: TrustedRoot, verifier: Verifier | None, *, held: Checkpoint | None = None
+    home: TrustedRoot, verifier: Verifier | None, *, held: Checkpoint | None = None
 ) -> SealedLog:
     """Read and judge a whole log.
 
     Args:
-        seals: its folder.
+        home: the root of the home, with the log in `seals/`.
         verifier: the key that is trusted; None: signatures are not judged, so that nothing is
             proved; for showing what there is.
         held: a checkpoint that a reviewer holds from another day.
     """
-    reader = _Reader(seals, verifier, held)
+    reader = _Reader(home, verifier, held)
     reader.read()
     return reader.log
 
@@ -59,10 +60,11 @@ class _Stop(Exception):
 
 class _Reader:
     def __init__(
-        self, seals: TrustedRoot, verifier: Verifier | None, held: Checkpoint | None
+        self, home: TrustedRoot, verifier: Verifier | None, held: Checkpoint | None
     ) -> None:
         self.log = SealedLog()
-        self._seals = seals
+        self._home = home
+        self._seals = home.subroot(SEALS_FOLDER)
         self._verifier = verifier
         self._held = held
         self._tree = GrowingTree()
@@ -71,13 +73,14 @@ class _Reader:
     def read(self) -> None:
         # 1. What is there?
         try:
-            listing = list_log(self._seals)
+            listing = list_log(self._home)
         except CtxauditError as error:
             self._fault(LogFaultCode.UNREADABLE, "", str(error))
             return
         if listing is None or listing.is_empty:
             self._fault(LogFaultCode.MISSING, "", "seals: expected a checkpoint, got none")
             if listing is not None:
+                self.log.remains = listing.remains
                 self._note_files(listing)
             return
         # 2. Each seal in its turn, until one cannot be trusted.
@@ -91,6 +94,9 @@ class _Reader:
             self._compare_held(self._held)
         # 4. What belongs to no seal.
         self._note_files(listing)
+        # 5. Whatever came before: a log that gave nothing to hold on to is no log.
+        if not self.log.checkpoints and all(fault.is_warning for fault in self.log.faults):
+            self._fault(LogFaultCode.MISSING, "", "seals: expected a checkpoint, got none")
 
     def _read_seal(self, number: int, *, is_there: bool) -> None:
         file = checkpoint_name(number)
@@ -189,6 +195,10 @@ class _Reader:
         elif self._held_root != held.root:
             message = f"root: expected that of the checkpoint held at size {held.size}, got another"
             self._fault(LogFaultCode.FORK, "", message)
+        elif held.size and held.size not in {one.size for one in self.log.checkpoints}:
+            # Seals were put together, or renumbered after one was taken out.
+            message = f"file: expected the checkpoint held at size {held.size} as one of them"
+            self._fault(LogFaultCode.CHECKPOINT_MISSING, "", f"{message}, got none")
 
     def _note_files(self, listing: LogListing) -> None:
         used = {(number, one.root.hex()) for number, one in enumerate(self.log.checkpoints, 1)}

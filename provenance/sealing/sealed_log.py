@@ -96,6 +96,7 @@ class SealedLog:
         history: what their entries say.
         hashes: the leaf hashes of their entries.
         faults: what is wrong, warnings too.
+        remains: names that only a log leaves, where no checkpoint is beside them.
     """
 
     checkpoints: list[Checkpoint] = field(default_factory=list)
@@ -103,6 +104,7 @@ class SealedLog:
     history: History = field(default_factory=History)
     hashes: list[bytes] = field(default_factory=list)
     faults: list[LogFault] = field(default_factory=list)
+    remains: tuple[str, ...] = ()
 
     @property
     def is_sound(self) -> bool:

@@ -13,7 +13,7 @@ from provenance.audit.home import HomeReader
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
-from provenance.audit.seal_leaves import Collected, collect
+from provenance.audit.seal_leaves import Collected, collect, operators_part
 from provenance.audit.seal_writing import SealRefused, seal_home
 from provenance.fs import TrustedRoot
 from provenance.resolution import SourceResolutionStatus
@@ -30,10 +30,12 @@ def _part(path: Path) -> AuditPart:
 
 def _collected(path: Path, sealed: History | None = None) -> Collected:
     part = _part(path)
+    operators = operators_part(part, AuditRequest())
     try:
-        return collect(TrustedRoot(path), part, sealed=sealed)
+        return collect(TrustedRoot(path), operators, sealed=sealed, withheld_by=part)
     finally:
         part.close()
+        operators.close()
 
 
 def _codex(path: Path, session: str, count: int) -> None:
@@ -124,8 +126,12 @@ def test_what_the_home_denies_is_not_sealed(tmp_path: Path) -> None:
     seal_home(TrustedRoot(tmp_path), SIGNER)
     (tmp_path / "ctxaudit.toml").write_text(config + 'why = "private"\n')
     assert set(_collected(tmp_path).leaves.events) == {"s1"}
-    # It was sealed before: nobody could say any more whether it is as it was.
-    with pytest.raises(SealRefused, match="denied"):
+    # What was sealed of it before has to hold; what came since is not sealed.
+    with (tmp_path / "transcripts/s2.jsonl").open("a") as file:
+        file.write('{"sequence":2}\n')
+    assert seal_home(TrustedRoot(tmp_path), SIGNER).added == 0
+    (tmp_path / "transcripts/s2.jsonl").write_text('{"sequence":9}\n')
+    with pytest.raises(SealRefused, match="sealed_event_edited"):
         seal_home(TrustedRoot(tmp_path), SIGNER)
 
 

@@ -434,7 +434,7 @@ def _extend_leaves(home: SealedHome) -> None:
         (_remove_seals, "seals_missing"),
         (_empty_seals, "seals_missing"),
         (_link_seals, "seals_unreadable"),
-        (_file_for_seals, "seals_missing"),
+        (_file_for_seals, "seals_unreadable"),
         (_roll_checkpoint_back, "seal_rolled_back"),
         (_remove_middle, "seal_checkpoint_missing"),
         (_damage_checkpoint, "seal_checkpoint_invalid"),
@@ -551,8 +551,8 @@ def test_a_home_does_not_get_around_its_seals_by_denying(call: Call, sealed: Sea
     (sealed.path / "ctxaudit.toml").write_text(text)
     done = _verify(call, sealed)
     assert "config_invalid" not in _codes(done)
-    assert done.code == 4, done.out
-    assert _codes(done) == {"seal_not_compared"}
+    assert done.code == 14, done.out
+    assert _codes(done) == {"sealed_event_edited"}
 
 
 def test_what_the_operator_denies_is_not_opened_and_no_fault(
