@@ -10,6 +10,7 @@ Example:
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import click
 
@@ -38,10 +39,56 @@ from provenance.sealing.keys import Signer
 
 from .exit_codes import ExitCode
 from .keys import read_verifier
-from .operator_files import label_of
+from .operator_files import Digests, label_of
 from .streams import OutputFailed, one_line, talk, write_text
 
-__all__ = ["AttestedOptions", "check_attestation", "write_attestation"]
+if TYPE_CHECKING:
+    from .auditing import VerifyOrder
+
+__all__ = ["asked_for", "check_attestation", "write_attestation"]
+
+# Of these it is known that they were given, and not what they said.
+_SPELLED = {
+    "check_all": "--all",
+    "fast": "--fast",
+    "scan": "--scan",
+    "sessions": "--session",
+    "expected_hash": "--expect-hash",
+    "transcript_root": "--transcript-root",
+    "artifact_root": "--artifact-root",
+    "tenant": "--as-tenant",
+    "only_transcripts": "transcripts only",
+}
+
+
+def asked_for(order: VerifyOrder, digests: Digests) -> AttestedOptions:
+    """Give what of an order is attested.
+
+    Args:
+        order: as it was given.
+        digests: of the files that it named, by option.
+    """
+    return AttestedOptions(
+        min_strength=order.min_strength,
+        fail_on=None if order.fail_on is None else tuple(sorted(order.fail_on)),
+        exit_zero=order.exit_zero,
+        policy=digests.get("--policy"),
+        waivers=digests.get("--waivers"),
+        lock=digests.get("--lock"),
+        seal_checkpoint=digests.get("--seal-checkpoint"),
+        as_format=order.as_format,
+        since=None if order.since is None else order.since.isoformat(),
+        pointers=len(order.pointers),
+        check_all=order.check_all,
+        fast=order.fast,
+        scan=order.scan,
+        sessions=bool(order.sessions),
+        expected_hash=order.expected_hash is not None,
+        transcript_root=order.transcript_root is not None,
+        artifact_root=order.artifact_root is not None,
+        tenant=order.tenant is not None,
+        only_transcripts=order.only_transcripts,
+    )
 
 
 def write_attestation(
@@ -122,6 +169,10 @@ def _text(statement: Statement, key: str, said: str) -> str:
             "sources",
             f"{found.summary.get('available', 0)} available of {found.summary.get('total', 0)}",
         ),
+        (
+            "waived",
+            _waived(statement),
+        ),
         *(("seal", _seal(seal)) for seal in found.seals),
         ("options", _options(statement)),
         ("report", f"{found.report.sha256} {said}"),
@@ -129,9 +180,16 @@ def _text(statement: Statement, key: str, said: str) -> str:
     return "".join(f"{name:<10} {one_line(value)}\n" for name, value in rows)
 
 
+def _waived(statement: Statement) -> str:
+    found = statement.predicate
+    findings = sum(found.waived_findings.values())
+    return f"{found.summary.get('waived', 0)} sources, {findings} findings"
+
+
 def _seal(seal: AttestedSeal) -> str:
     sound = "sound" if seal.is_sound else "NOT sound"
-    return f"{seal.target}: {seal.size} entries, root {seal.root}, {sound}"
+    errors = f", {seal.errors} errors" if seal.errors else ""
+    return f"{seal.target}: {seal.size} entries, root {seal.root}, {sound}{errors}"
 
 
 def _options(statement: Statement) -> str:
@@ -139,5 +197,16 @@ def _options(statement: Statement) -> str:
     said = [] if options.min_strength is None else [f"--min-strength {options.min_strength}"]
     said += [] if options.fail_on is None else [f"--fail-on {','.join(options.fail_on)}"]
     said += ["--exit-zero"] if options.exit_zero else []
+    for name in ("policy", "waivers", "lock", "seal_checkpoint"):
+        digest = getattr(options, name)
+        said += [] if digest is None else [f"{_spelled(name)} sha256:{digest}"]
+    said += [] if options.as_format is None else [f"--as {options.as_format}"]
+    said += [] if options.since is None else [f"--since {options.since}"]
+    said += ["--pointer"] * bool(options.pointers)
+    said += [_SPELLED[name] for name in _SPELLED if getattr(options, name)]
     said += options.weakened_by_environment
     return " ".join(said) or "none that weaken or tighten"
+
+
+def _spelled(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

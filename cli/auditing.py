@@ -36,6 +36,7 @@ from .exit_codes import ExitCode
 from .interrupts import Interrupts
 from .keys import read_signer, read_trust
 from .operator_files import (
+    Digests,
     distinct_targets,
     is_folder,
     label_of,
@@ -115,9 +116,10 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
         outputs=[output.path for output in order.outputs],
         targets=order.targets,
     )
-    policy, waivers = read_policy(order.policy), read_waivers(order.waivers)
-    lock = read_lock(order.lock)
-    trust = read_trust(order.seal, order.seal_checkpoint)
+    digests: Digests = {}
+    policy, waivers = read_policy(order.policy, digests), read_waivers(order.waivers, digests)
+    lock = read_lock(order.lock, digests)
+    trust = read_trust(order.seal, order.seal_checkpoint, digests)
     signer = None if order.attest_output is None else read_signer(order.attest, option="--attest")
     order = _without_repetitions(order)
     if not order.manner.quiet:
@@ -159,10 +161,9 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
         for output in order.outputs:
             _write(output, report, code, order)
         if order.attest_output is not None and signer is not None:
-            from .attesting import AttestedOptions, write_attestation
+            from .attesting import asked_for, write_attestation
 
-            fail_on = None if order.fail_on is None else tuple(sorted(order.fail_on))
-            asked = AttestedOptions(order.min_strength, fail_on, order.exit_zero)
+            asked = asked_for(order, digests)
             write_attestation(order.attest_output, report, code, asked, signer)
     finally:
         trace.publish()

@@ -22,7 +22,7 @@ from provenance.sealing.keys import MAX_KEY_BYTES, parse_signer, parse_verifier
 from provenance.sealing.note import MAX_NOTE_BYTES
 from provenance.sealing.sealed_log import HeldCheckpointError, SealTrust, parse_held
 
-from .operator_files import label_of
+from .operator_files import Digests, label_of, note_digest
 
 if TYPE_CHECKING:
     from provenance.sealing.checkpoint import Checkpoint
@@ -70,7 +70,9 @@ def read_signer(path: str | None, *, option: str = "--key") -> Signer:
     )
 
 
-def read_trust(key: str | None, held: str | None) -> SealTrust | None:
+def read_trust(
+    key: str | None, held: str | None, digests: Digests | None = None
+) -> SealTrust | None:
     """Read what `--seal` and `--seal-checkpoint` name; None: no seal is asked for.
 
     Raises:
@@ -84,17 +86,19 @@ def read_trust(key: str | None, held: str | None) -> SealTrust | None:
             )
         return None
     verifier = read_verifier(key, option="--seal")
-    return SealTrust(verifier, None if held is None else read_held(held, verifier))
+    return SealTrust(verifier, None if held is None else read_held(held, verifier, digests))
 
 
-def read_held(path: str, verifier: Verifier) -> Checkpoint:
+def read_held(path: str, verifier: Verifier, digests: Digests | None = None) -> Checkpoint:
     """Read the checkpoint that `--seal-checkpoint` names.
 
     Raises:
         click.UsageError: it cannot be read, or is not of the key.
     """
     try:
-        return parse_held(read_operator_file(path, max_bytes=MAX_NOTE_BYTES), verifier)
+        data = read_operator_file(path, max_bytes=MAX_NOTE_BYTES)
+        note_digest(digests, "--seal-checkpoint", data)
+        return parse_held(data, verifier)
     except (CtxauditError, HeldCheckpointError) as error:
         raise _refusal("--seal-checkpoint", path, error) from None
 

@@ -10,6 +10,7 @@ Example:
 
 from __future__ import annotations
 
+import hashlib
 import os
 import select
 import sys
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
     from provenance.waiver_file import WaiverEntry
 
 __all__ = [
+    "Digests",
     "distinct_targets",
     "is_folder",
     "label_of",
     "note_absent_folder",
+    "note_digest",
     "read_lock",
     "read_policy",
     "read_settings",
@@ -48,6 +51,8 @@ __all__ = [
 
 _T = TypeVar("_T")
 _BLOCK = 1 << 16
+# SHA-256 in hex of what an option named, by the option.
+Digests = dict[str, str]
 
 
 def label_of(path: str) -> str:
@@ -65,7 +70,13 @@ def is_folder(path: str) -> bool:
     return True
 
 
-def read_policy(path: str | None) -> Policy | None:
+def note_digest(digests: Digests | None, option: str, data: bytes) -> None:
+    """Keep the SHA-256 of a file that an option named, as it was read: for an attestation."""
+    if digests is not None:
+        digests[option] = hashlib.sha256(data).hexdigest()
+
+
+def read_policy(path: str | None, digests: Digests | None = None) -> Policy | None:
     """Read the operator's policy file.
 
     Raises:
@@ -75,10 +86,10 @@ def read_policy(path: str | None) -> Policy | None:
         return None
     from provenance.policy import parse_policy
 
-    return read_settings("--policy", path, parse_policy)
+    return read_settings("--policy", path, parse_policy, digests)
 
 
-def read_waivers(path: str | None) -> tuple[WaiverEntry, ...]:
+def read_waivers(path: str | None, digests: Digests | None = None) -> tuple[WaiverEntry, ...]:
     """Read the operator's waiver file.
 
     Raises:
@@ -88,16 +99,19 @@ def read_waivers(path: str | None) -> tuple[WaiverEntry, ...]:
         return ()
     from provenance.waiver_file import parse_waivers
 
-    return read_settings("--waivers", path, parse_waivers)
+    return read_settings("--waivers", path, parse_waivers, digests)
 
 
-def read_settings(option: str, path: str, parse: Callable[[str], _T]) -> _T:
+def read_settings(
+    option: str, path: str, parse: Callable[[str], _T], digests: Digests | None = None
+) -> _T:
     """Read a TOML file that the operator named.
 
     Args:
         option: what it was named by, for the message.
         path: as it was named.
         parse: reads its text.
+        digests: takes the digest of what was read, under the name of the option.
 
     Raises:
         click.UsageError: it cannot be read or is not understood.
@@ -105,7 +119,9 @@ def read_settings(option: str, path: str, parse: Callable[[str], _T]) -> _T:
     from provenance.located_toml import MAX_TOML_CHARACTERS
 
     try:
-        return parse(read_operator_file(path, max_bytes=MAX_TOML_CHARACTERS).decode("utf-8"))
+        data = read_operator_file(path, max_bytes=MAX_TOML_CHARACTERS)
+        note_digest(digests, option, data)
+        return parse(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         fault = f"line {line}: file: expected UTF-8, got another encoding"
@@ -114,7 +130,7 @@ def read_settings(option: str, path: str, parse: Callable[[str], _T]) -> _T:
     raise click.UsageError(f"{option}: {label_of(path)}: {fault}", click.get_current_context())
 
 
-def read_lock(path: str | None) -> NamedLock | None:
+def read_lock(path: str | None, digests: Digests | None = None) -> NamedLock | None:
     """Read the operator's lock file.
 
     Raises:
@@ -129,6 +145,7 @@ def read_lock(path: str | None) -> NamedLock | None:
     label = label_of(path)
     try:
         data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_document_bytes)
+        note_digest(digests, "--lock", data)
         return NamedLock(parse_lock(data), label)
     except CtxauditError as error:
         raise click.UsageError(f"--lock: {label}: {error}", click.get_current_context()) from None

@@ -141,8 +141,7 @@ SEAL_PAGES: dict[str, Page] = {
     "sealed_state_changed": (
         "A state or receipt is another one than its latest sealed version.",
         "It was edited, set back to an older version, or put back after it was sealed as gone.",
-        _SEAL_AGAIN,
-        "Bytes that were never sealed, under the name of a state that is sealed as gone: a new one.",
+        "If on purpose, run `ctxaudit seal` again. Bytes never sealed, after a removal, are new.",
     ),
     "sealed_state_removed": (
         "A state or receipt that was sealed is gone.",

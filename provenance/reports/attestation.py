@@ -1,8 +1,10 @@
 """The result of a run as an in-toto Statement, for others to rely on (`ctxaudit attest check`).
 
 Guarantees: pure. The statement names the JSON report of the run by its SHA-256, and the root of
-each log of seals that was sound; it holds no evidence. What is read back is held against the
-published schema's model, strictly: unknown fields, other types and other predicates are refused.
+each home that was found to be as it was sealed; it holds no evidence and no path, and files that
+the operator named by their digests alone. What is read back is held against the published schema's
+model, strictly: unknown fields, other types, other predicates and a statement that does not agree
+with itself are refused.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -59,17 +61,41 @@ class StatementError(DataError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class AttestedOptions:
-    """What of the command line decided the verdict.
+    """What of the command line decided the verdict, or what was looked at.
 
     Attributes:
         min_strength: the weakest evidence that was good enough; None: any.
         fail_on: the states that counted; None: all.
         exit_zero: a verdict on evidence became 0.
+        policy: SHA-256 of the operator's policy file; None: there was none. So are `waivers`,
+            `lock` and `seal_checkpoint`.
+        as_format: the transcript format that was forced; None: told by content.
+        since: ISO 8601: transcripts that ended before were left out.
+        pointers: how many pointers were named beside the targets.
+        check_all: also what nothing cites. So, whether each was given: `fast`, `scan`, `sessions`
+            (only some were checked), `expected_hash`, `transcript_root`, `artifact_root`, `tenant`,
+            `only_transcripts`.
     """
 
     min_strength: str | None = None
     fail_on: tuple[str, ...] | None = None
     exit_zero: bool = False
+    policy: str | None = None
+    waivers: str | None = None
+    lock: str | None = None
+    seal_checkpoint: str | None = None
+    as_format: str | None = None
+    since: str | None = None
+    pointers: int = 0
+    check_all: bool = False
+    fast: bool = False
+    scan: bool = False
+    sessions: bool = False
+    expected_hash: bool = False
+    transcript_root: bool = False
+    artifact_root: bool = False
+    tenant: bool = False
+    only_transcripts: bool = False
 
 
 class _Model(BaseModel):
@@ -96,6 +122,22 @@ class Options(_Model):
     min_strength: str | None
     fail_on: list[str] | None
     exit_zero: bool
+    policy: _Digest | None
+    waivers: _Digest | None
+    lock: _Digest | None
+    seal_checkpoint: _Digest | None
+    as_format: str | None
+    since: str | None
+    pointers: _Count
+    check_all: bool
+    fast: bool
+    scan: bool
+    sessions: bool
+    expected_hash: bool
+    transcript_root: bool
+    artifact_root: bool
+    tenant: bool
+    only_transcripts: bool
     weakened_by_environment: list[str]
 
 
@@ -109,6 +151,12 @@ class AttestedSeal(_Model):
     size: _Count
     root: _Digest | None
     is_sound: bool
+    errors: _Count
+
+    @property
+    def is_unaltered(self) -> bool:
+        """Whether the home was found to be what its sound log says."""
+        return self.is_sound and self.root is not None and not self.errors
 
 
 class AttestedReport(_Model):
@@ -131,6 +179,7 @@ class Predicate(_Model):
     options: Options
     summary: dict[str, _Count]
     findings: dict[str, _Count]
+    waived_findings: dict[str, _Count]
     seals: list[AttestedSeal]
     report: AttestedReport
 
@@ -162,7 +211,7 @@ def statement_of(
     subjects += [
         {"name": seal.target, "digest": {"ctxauditSealRoot": seal.root}}
         for seal in report.seals
-        if seal.is_sound
+        if seal.is_sound and not seal.errors
     ]
     predicate: dict[str, object] = {
         "schema": _ATTESTATION_SCHEMA,
@@ -173,14 +222,14 @@ def statement_of(
         "is_interrupted": report.is_interrupted,
         "targets": list(report.targets),
         "options": {
-            "min_strength": asked.min_strength,
+            **asdict(asked),
             "fail_on": None if asked.fail_on is None else list(asked.fail_on),
-            "exit_zero": asked.exit_zero,
             "weakened_by_environment": list(report.weakened_by_environment),
         },
         "summary": {key: value for key, value in summary.items() if isinstance(value, int)},
         "findings": dict(sorted(report.finding_counts.items())),
-        "seals": [seal.to_dict() for seal in report.seals],
+        "waived_findings": dict(sorted(report.waived_counts.items())),
+        "seals": [seal.to_dict() | {"errors": seal.errors} for seal in report.seals],
         "report": {"schema": REPORT_SCHEMA, "sha256": digest},
     }
     statement = {
@@ -202,8 +251,8 @@ def parse_statement(payload: bytes) -> Statement:
         document = parse_json(payload)
     except EnvelopeError as error:
         raise StatementError(f"payload: {error}") from None
-    found = document.get("predicateType")
-    if found != PREDICATE_TYPE:
+    kind = document.get("predicateType")
+    if kind != PREDICATE_TYPE:
         raise StatementError(f"predicateType: expected {PREDICATE_TYPE}, got another")
     try:
         statement = Statement.model_validate(document)
@@ -211,8 +260,16 @@ def parse_statement(payload: bytes) -> Statement:
         first = error.errors(include_input=False, include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
         raise StatementError(f"{field[:100]!a}: expected {first['msg']}") from None
-    subject = statement.subject[0] if statement.subject else None
-    named = {} if subject is None or subject.name != REPORT_SUBJECT else subject.digest
-    if named != {"sha256": statement.predicate.report.sha256}:
-        raise StatementError("subject: expected the report's digest first, got another")
+    found = statement.predicate
+    expected = [(REPORT_SUBJECT, {"sha256": found.report.sha256})]
+    expected += [
+        (seal.target, {"ctxauditSealRoot": seal.root or ""})
+        for seal in found.seals
+        if seal.is_unaltered
+    ]
+    if [(one.name, one.digest) for one in statement.subject] != expected:
+        raise StatementError(
+            "subject: expected the report's digest, then the roots of the homes that hold, as the "
+            "predicate has them, got others"
+        )
     return statement

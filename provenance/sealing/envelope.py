@@ -1,8 +1,9 @@
 r"""DSSE envelopes, by securesystemslib, with the keys of seals.
 
 Guarantees: an envelope is opened only if it has exactly the fields of the format, once each, the
-payload type that was expected, and a valid signature of the key that was given. The payload is
-handed out after that and not before. The library is loaded when an envelope is made or opened.
+payload type that was expected, and a valid signature of the key that was given. Its `keyid` is a
+hint and decides nothing but the words of a refusal. The payload is handed out after that and not
+before. The library is loaded when an envelope is made or opened.
 
 Example:
     >>> from provenance.sealing.keys import generate_signer
@@ -71,27 +72,36 @@ def open_envelope(data: bytes, payload_type: str, verifier: Verifier) -> bytes:
         raise EnvelopeError(f"signatures: expected 1 to {_MOST_SIGNATURES}, got another number")
     _decoded(payload, "payload")
     for one in signatures:
-        if not isinstance(one, dict) or set(one) != {"keyid", "sig"}:
-            raise EnvelopeError("signature: expected keyid and sig, got others")
-        if not isinstance(one["keyid"], str) or not isinstance(one["sig"], str):
+        if not isinstance(one, dict) or not {"sig"} <= set(one) <= {"keyid", "sig"}:
+            raise EnvelopeError("signature: expected sig and perhaps keyid, got others")
+        if not isinstance(one.get("keyid", ""), str) or not isinstance(one["sig"], str):
             raise EnvelopeError("signature: expected texts, got other values")
         _decoded(one["sig"], "sig")
     # 2. It is of the type that is understood.
     if document["payloadType"] != payload_type:
         raise EnvelopeError(f"payloadType: expected {payload_type}, got another")
-    # 3. The key signed it.
-    key_ids = [one["keyid"] for one in signatures]
-    if verifier.label not in key_ids:
-        raise EnvelopeError(
-            f"signature: expected one of {verifier.label}, got another key's",
-            "attestation_key_unknown",
-        )
+    # 3. The key signed it: one of the signatures is its own, whatever name stands beside it.
     if verifier.is_weak:
         raise EnvelopeError("key: expected a point of large order, got one anybody can sign for")
-    return _verified(document, verifier)
+    for one in signatures:
+        alone = document | {"signatures": [{"keyid": verifier.label, "sig": one["sig"]}]}
+        verified = _verified(alone, verifier)
+        if verified is not None:
+            return verified
+    # What names the key, or nobody, passes for its signature and is none.
+    if any(one.get("keyid", "") in ("", verifier.label) for one in signatures):
+        raise EnvelopeError(
+            "signature: expected a valid one of the key, got an invalid one",
+            "attestation_signature_invalid",
+        )
+    raise EnvelopeError(
+        f"signature: expected one of {verifier.label}, got another key's",
+        "attestation_key_unknown",
+    )
 
 
-def _verified(document: dict[str, object], verifier: Verifier) -> bytes:
+def _verified(document: dict[str, object], verifier: Verifier) -> bytes | None:
+    """Give the payload if the one signature is the key's; else None."""
     from securesystemslib.dsse import Envelope  # noqa: PLC0415
     from securesystemslib.exceptions import (  # noqa: PLC0415
         UnverifiedSignatureError,
@@ -104,12 +114,9 @@ def _verified(document: dict[str, object], verifier: Verifier) -> bytes:
         envelope = Envelope.from_dict(document)
         envelope.verify([key], 1)
     except (UnverifiedSignatureError, VerificationError):
-        raise EnvelopeError(
-            "signature: expected a valid one of the key, got an invalid one",
-            "attestation_signature_invalid",
-        ) from None
+        return None
     except (KeyError, TypeError, ValueError):
-        raise EnvelopeError("envelope: expected one signature for each key, got more") from None
+        raise EnvelopeError("envelope: expected what the format defines, got another") from None
     payload: bytes = envelope.payload
     return payload
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -237,6 +238,9 @@ def test_what_is_no_attestation(
     passed = payload.replace(b'"exit_code":0', b'"exit_code":3')
     (signature,) = json.loads(whole)["signatures"]
     statement = json.loads(payload)
+    predicate = statement["predicate"]
+    root = statement["subject"][1]["digest"]["ctxauditSealRoot"]
+    other_signature = base64.b64encode(bytes(64)).decode()
     cases = {
         "damaged": (whole[:-20], "attestation_invalid"),
         "no object": (b"[]", "attestation_invalid"),
@@ -247,7 +251,6 @@ def test_what_is_no_attestation(
         "type": (_with(attestation, payloadType="text/plain"), "attestation_invalid"),
         "more": (_with(attestation, more=1), "attestation_invalid"),
         "none": (_with(attestation, signatures=[]), "attestation_invalid"),
-        "two": (_with(attestation, signatures=[signature] * 2), "attestation_invalid"),
         "payload": (
             _with(attestation, payload=base64.b64encode(passed).decode()),
             "attestation_signature_invalid",
@@ -259,7 +262,7 @@ def test_what_is_no_attestation(
             "attestation_signature_invalid",
         ),
         "keyid": (
-            _with(attestation, signatures=[signature | {"keyid": "x"}]),
+            _with(attestation, signatures=[{"keyid": "x", "sig": other_signature}]),
             "attestation_key_unknown",
         ),
         "base64": (
@@ -286,6 +289,22 @@ def test_what_is_no_attestation(
         "no subject": (json.dumps(statement | {"subject": []}).encode(), PAYLOAD_TYPE),
         "not JSON": (b"\xff", PAYLOAD_TYPE),
     }
+    disagreeing = {
+        "another root": {"subject": [statement["subject"][0], {"name": ".", "digest": {}}]},
+        "no root": {"subject": statement["subject"][:1]},
+        "one more": {"subject": [*statement["subject"], {"name": "x", "digest": {}}]},
+        "a home that does not hold": {
+            "predicate": predicate | {"seals": [predicate["seals"][0] | {"errors": 1}]}
+        },
+        "a log that does not hold": {
+            "predicate": predicate | {"seals": [predicate["seals"][0] | {"is_sound": False}]}
+        },
+        "another head": {
+            "predicate": predicate | {"seals": [predicate["seals"][0] | {"root": root[::-1]}]}
+        },
+    }
+    for name, change in disagreeing.items():
+        signed[name] = json.dumps(statement | change).encode(), PAYLOAD_TYPE
     for name, (data, kind) in signed.items():
         cases[name] = (sign_envelope(data, kind, SIGNER), "attestation_invalid")
     path = tmp_path / "case"
@@ -301,6 +320,138 @@ def test_what_is_no_attestation(
     assert (done.code, "attestation_key_unknown" in done.err) == (14, True)
     assert call("attest", "check", tmp_path / "none", "--key", sealed.public).code == 2
     assert call("attest").code == 2
+
+
+def test_a_key_id_is_a_hint(call: Call, sealed: SealedHome, attested: tuple[Path, Path]) -> None:
+    """DSSE lets it be left out; what counts is that one of the signatures is the key's."""
+    attestation, _ = attested
+    whole = attestation.read_bytes()
+    (signature,) = json.loads(whole)["signatures"]
+    other = {"keyid": "another", "sig": base64.b64encode(bytes(64)).decode()}
+    mine = {"sig": signature["sig"]}
+    for signatures in (
+        [mine],
+        [mine | {"keyid": ""}],
+        [mine | {"keyid": "x"}],
+        [signature, signature],
+        [other, mine],
+        [{"keyid": signature["keyid"], "sig": other["sig"]}, mine],
+    ):
+        attestation.write_bytes(whole)
+        attestation.write_bytes(_with(attestation, signatures=signatures))
+        assert call("attest", "check", attestation, "--key", sealed.public).code == 0
+    for signatures, code in (
+        ([{"sig": other["sig"]}], "attestation_signature_invalid"),
+        ([other], "attestation_key_unknown"),
+        ([mine | {"more": "x"}], "attestation_invalid"),
+        ([{"keyid": signature["keyid"]}], "attestation_invalid"),
+        ([mine] * 17, "attestation_invalid"),
+    ):
+        attestation.write_bytes(whole)
+        attestation.write_bytes(_with(attestation, signatures=signatures))
+        done = call("attest", "check", attestation, "--key", sealed.public)
+        assert (done.code, code in done.err) == (14, True), (code, done.err)
+
+
+def test_whatever_decides_a_verdict_is_attested_and_no_path(
+    call: Call, sealed: SealedHome, tmp_path: Path
+) -> None:
+    from provenance.reports.attestation import Statement
+
+    policy, waivers, out = (tmp_path / name for name in ("secret.toml", "hidden.toml", "out"))
+    policy.write_text('default = "allow"\n[[rule]]\neffect = "deny"\nsession = "other"\n')
+    waivers.write_text(
+        '[[waiver]]\ncode = "hard_link"\ntarget = "*"\nreason = "r"\nowner = "o"\n'
+        "expires = 2099-01-01\n"
+    )
+    given: dict[str, tuple[object, ...]] = {
+        "policy": ("--policy", policy),
+        "waivers": ("--waivers", waivers),
+        "lock": ("--lock", sealed.path / "ctxaudit.lock"),
+        "seal_checkpoint": ("--seal-checkpoint", sealed.checkpoint(1)),
+        "as_format": ("--as", "native"),
+        "since": ("--since", "2020-01-02"),
+        "pointers": ("--pointer", "transcript:s1:1"),
+        "check_all": ("--all",),
+        "fast": ("--fast",),
+        "scan": ("--scan",),
+        "sessions": ("--session", "s1"),
+        "transcript_root": ("--transcript-root", sealed.path / "transcripts"),
+        "artifact_root": ("--artifact-root", sealed.path),
+        "tenant": ("--as-tenant", "acme-corp"),
+    }
+
+    def attested_by(*options: object) -> tuple[dict[str, Any], str]:
+        fixed = ("--seal", sealed.public, "--attest", sealed.key, "--attest-output", out)
+        done = call("verify", sealed.path, *fixed, *options)
+        assert done.code not in (1, 2), done.err
+        statement = json.loads(base64.b64decode(json.loads(out.read_bytes())["payload"]))
+        checked = call("attest", "check", out, "--key", sealed.public)
+        assert checked.code == 0, checked.err
+        (line,) = (one for one in checked.out.splitlines() if one.startswith("options"))
+        text = json.dumps(statement)
+        for hidden in ("secret.toml", "hidden.toml", "acme-corp", str(tmp_path)):
+            assert hidden not in text
+        found: dict[str, Any] = statement["predicate"]["options"]
+        return found, line
+
+    plain, said = attested_by()
+    assert said.endswith("none that weaken or tighten")
+    for name, options in given.items():
+        found, said = attested_by(*options)
+        assert {key for key in found if found[key] != plain[key]} == {name}
+        assert str(options[0]) in said
+    digest = hashlib.sha256(policy.read_bytes()).hexdigest()
+    assert attested_by("--policy", policy)[0]["policy"] == digest
+    assert f"--policy sha256:{digest}" in attested_by("--policy", policy)[1]
+    # A field that is added to the options is one of those above, or is named here.
+    fields = set(Statement.model_json_schema()["$defs"]["Options"]["properties"])
+    elsewhere = {"min_strength", "fail_on", "exit_zero", "weakened_by_environment"}
+    of_transcript_check = {"expected_hash", "only_transcripts"}
+    assert fields - set(given) == elsewhere | of_transcript_check
+
+
+def test_a_home_that_does_not_hold_is_no_subject(
+    call: Call, sealed: SealedHome, tmp_path: Path
+) -> None:
+    lines = sealed.lines("transcripts/s2.jsonl")
+    lines[0] = lines[0].replace(b"words", b"swords")
+    sealed.write_lines("transcripts/s2.jsonl", lines)
+    out = tmp_path / "out"
+    fixed = ("--seal", sealed.public, "--attest", sealed.key, "--attest-output", out)
+    assert call("verify", sealed.path, *fixed).code == 14
+    statement = json.loads(base64.b64decode(json.loads(out.read_bytes())["payload"]))
+    assert [one["name"] for one in statement["subject"]] == ["ctxaudit-report.json"]
+    (seal,) = statement["predicate"]["seals"]
+    assert (seal["is_sound"], seal["errors"]) == (True, 1)
+    done = call("attest", "check", out, "--key", sealed.public)
+    assert done.code == 0
+    assert ", sound, 1 errors\n" in done.out
+
+
+def test_waived_findings_are_attested(call: Call, sealed: SealedHome, tmp_path: Path) -> None:
+    sealed.state(sealed.cited, claim="Another claim.")
+    waivers, out = tmp_path / "w.toml", tmp_path / "out"
+    waivers.write_text(
+        '[[waiver]]\ncode = "sealed_state_changed"\ntarget = "states/a.json"\nreason = "r"\n'
+        'owner = "o"\nexpires = 2099-01-01\n'
+    )
+    fixed = ("--seal", sealed.public, "--attest", sealed.key, "--attest-output", out)
+    done = call("verify", sealed.path, *fixed, "--waivers", waivers)
+    statement = json.loads(base64.b64decode(json.loads(out.read_bytes())["payload"]))
+    assert statement["predicate"]["waived_findings"] == {"sealed_state_changed": 1}, done.out
+    assert len(statement["subject"]) == 1
+    done = call("attest", "check", out, "--key", sealed.public)
+    assert "waived     0 sources, 1 findings\n" in done.out
+
+
+def test_the_schema_is_that_of_the_model(call: Call) -> None:
+    from provenance.reports.attestation import Statement
+
+    printed = json.loads(call("schema", "attestation").out)
+    model = Statement.model_json_schema()
+    for name in ("$defs", "properties", "required", "additionalProperties"):
+        assert printed[name] == model[name]
 
 
 def test_an_attestation_has_a_place_and_a_key_or_there_is_no_run(
