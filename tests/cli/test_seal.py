@@ -552,7 +552,7 @@ def test_a_home_does_not_get_around_its_seals_by_denying(call: Call, sealed: Sea
     done = _verify(call, sealed)
     assert "config_invalid" not in _codes(done)
     assert done.code == 14, done.out
-    assert _codes(done) == {"sealed_event_edited"}
+    assert {code for code in _codes(done) if "seal" in code} == {"sealed_event_edited"}
 
 
 def test_what_the_operator_denies_is_not_opened_and_no_fault(
