@@ -188,10 +188,12 @@ class _Collector:
         torn: set[str] = set()
         for candidate in find_candidates(root):
             name = candidate.names[-1] if candidate.names else ""
+            is_withheld = False
             if len(candidate.names) == 1 and name in known:
                 session = name.removesuffix(_ENDING)
-                if self._is_denied(("event", session)) or self._is_withheld(("event", session)):
+                if self._is_denied(("event", session)):
                     continue
+                is_withheld = self._is_withheld(("event", session))
                 if own_file_of(root, session) is OwnFile.NATIVE:
                     continue
             try:
@@ -212,17 +214,23 @@ class _Collector:
             except (CtxauditError, SourceUnreadable):
                 continue  # what is wrong with it, the audit of the transcript says
             for session, row in rows.items():
-                kept = self._kept_events(session, row)
+                kept = self._kept_events(session, row, is_withheld=is_withheld)
                 if kept is not None and found.setdefault(session, kept) != kept:
                     torn.add(session)
         return {session: row for session, row in found.items() if session not in torn}
 
-    def _kept_events(self, session: str, row: list[str]) -> list[str] | None:
-        """Ask for a session that only the content of a log names; None: nothing may be said."""
+    def _kept_events(self, session: str, row: list[str], *, is_withheld: bool) -> list[str] | None:
+        """Ask for a session that only the content of a log names; None: nothing may be said.
+
+        Args:
+            session: as its records name it.
+            row: the digests of its records.
+            is_withheld: the home denies a session that is called like the file.
+        """
         key = "event", session
         if not is_name(session) or self._is_denied(key):
             return None
-        if not self._is_withheld(key):
+        if not is_withheld and not self._is_withheld(key):
             return row
         known = self._sealed.events.get(session)
         return None if known is None else row[: len(known)]

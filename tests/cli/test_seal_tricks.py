@@ -594,6 +594,22 @@ def test_a_session_that_only_a_foreign_log_names_is_asked_for_by_its_own_name(
     )
 
 
+def test_a_home_does_not_hide_a_sealed_session_by_denying_the_name_of_its_file(
+    call: Call, sealed: SealedHome
+) -> None:
+    path = sealed.path / "transcripts/rollout-x.jsonl"
+    _codex(path, "s9", 3)
+    sealed.seal()
+    (sealed.path / "ctxaudit.toml").write_text(f'{TOP}{RULE}session = "rollout-x"\n')
+    assert verify(call, sealed).code == 0
+    _codex(path, "s9", 4)
+    assert seal(call, sealed).code == 0
+    assert "not_sealed" not in codes(verify(call, sealed), "warning")
+    path.write_text(path.read_text().replace("event 1", "event X"))
+    done = verify(call, sealed)
+    assert (done.code, "sealed_event_edited" in codes(done)) == (14, True)
+
+
 def test_what_the_operator_denies_is_counted_and_not_named(
     call: Call, sealed: SealedHome, tmp_path: Path
 ) -> None:
