@@ -81,6 +81,7 @@ class HomeReader:
 
     def fill(self, home: TrustedRoot, part: AuditPart) -> None:
         """Read what states and receipts of a home cite, and what nothing cites, into its part."""
+        part.keep_gc_out()
         self._read_citing(home, part, _STATES, self._state, unreadable_state)
         self._read_citing(home, part, _RECEIPTS, self._receipt, unreadable_receipt)
         self._read_uncited(home, part)

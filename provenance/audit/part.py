@@ -13,16 +13,23 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 
+from provenance.audit.request import TargetError
 from provenance.audit_report import Citation
-from provenance.fs import TrustedRoot
+from provenance.fs import FolderGuard, LockTimeout, TrustedRoot
+from provenance.fs.failures import FILE_FAILURES
 from provenance.limits import DEFAULT_LIMITS, Limits
-from provenance.pointers import SourcePointer
+from provenance.pointers import SourcePointer, SourcePointerError, parse_source_pointer
 from provenance.policy import Policy, Verdict
 from provenance.transcripts.discovery import Candidate
 
 __all__ = ["AuditPart", "TranscriptTree", "WholeTranscript"]
+
+
+# A collection of garbage removes thousands of artifacts in this time.
+_WAIT_FOR_GC_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,7 @@ class AuditPart:
         whole: transcripts to check whole, native ones.
         trees: transcripts of any format to check whole.
         origins: where a pointer that nothing cites came from, for the names of findings.
+        guard: what keeps a collection of garbage out of the artifact root meanwhile.
     """
 
     transcripts: TrustedRoot | None = None
@@ -89,6 +97,41 @@ class AuditPart:
     whole: list[WholeTranscript] = field(default_factory=list)
     trees: list[TranscriptTree] = field(default_factory=list)
     origins: dict[str, str] = field(default_factory=dict)
+    guard: FolderGuard | None = None
+
+    def keep_gc_out(self, *, timeout_seconds: float = _WAIT_FOR_GC_SECONDS) -> None:
+        """Let no collection of garbage remove artifacts before `close`; a second time nothing.
+
+        Where the file system gives folders no lock, none removes anything either.
+
+        Raises:
+            TargetError: one was at work for the whole waiting time.
+        """
+        if self.artifacts is None or self.guard is not None:
+            return
+        # A root that is not there, or cannot be opened: the verification says so.
+        with contextlib.suppress(*FILE_FAILURES), self.artifacts.open_directory() as folder:
+            try:
+                self.guard = FolderGuard.among_readers(folder, timeout_seconds=timeout_seconds)
+            except LockTimeout:
+                raise TargetError(
+                    f"{self.prefix.rstrip('/') or 'artifact root'}: expected that no gc is at work "
+                    f"in it within {timeout_seconds:g} s, got one"
+                ) from None
+
+    def keep_gc_out_if_opened(self, tenant: str | None) -> None:
+        """The same, where the policies allow an artifact: what is denied touches no file."""
+        if self.guard is None and any(self._is_opened(text, tenant) for text in self.citations):
+            self.keep_gc_out()
+
+    def _is_opened(self, text: str, tenant: str | None) -> bool:
+        try:
+            pointer = parse_source_pointer(text)
+        except SourcePointerError:
+            return False
+        return pointer.artifact_name is not None and (
+            not self.policies or self.verdict(pointer, tenant) is Verdict.ALLOW
+        )
 
     def cite(self, pointer: str, citation: Citation | None = None, *, origin: str = "") -> None:
         """Note that `pointer` is to be checked, and who rests on it.
@@ -113,6 +156,9 @@ class AuditPart:
 
     def close(self) -> None:
         """Close the handles of its roots; they open again when they are used again."""
+        guard, self.guard = self.guard, None
+        if guard is not None:
+            guard.close()
         roots = [self.transcripts, self.artifacts, *(tree.root for tree in self.trees)]
         for root in roots:
             if root is not None:

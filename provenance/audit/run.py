@@ -23,7 +23,7 @@ from provenance.audit.listener import Listener
 from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
-from provenance.audit.request import AuditRequest
+from provenance.audit.request import AuditRequest, TargetError
 from provenance.audit.targets import read_targets
 from provenance.audit.trees import TreeChecker
 from provenance.audit.verifying import PartVerifier
@@ -90,6 +90,13 @@ class _Run:
         total = sum(len(part.citations) for part in plan.parts)
         transcripts = sum(map(_number_of_transcripts, plan.parts))
         is_interrupted = is_interrupted or plan.is_interrupted
+        try:
+            for part in plan.parts:
+                part.keep_gc_out_if_opened(self._request.tenant)
+        except TargetError:
+            for part in plan.parts:
+                part.close()
+            raise
         # 2. Verify it, until it is done or somebody interrupts.
         if not is_interrupted:
             try:

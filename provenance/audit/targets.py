@@ -101,6 +101,9 @@ def read_targets(request: AuditRequest, notes: Notes) -> AuditPlan:
         return reader.plan()
     except KeyboardInterrupt:
         return reader.interrupted_plan()
+    except BaseException:
+        reader.close()
+        raise
 
 
 class _TargetReader:
@@ -141,6 +144,10 @@ class _TargetReader:
         self._cite_loose(loose)
         parts = (*self._parts, loose)
         return AuditPlan(self.labels, parts, self._homes.uncited, is_interrupted=True)
+
+    def close(self) -> None:
+        for part in self._parts:
+            part.close()
 
     def _cite_loose(self, part: AuditPart) -> None:
         for pointer, citation, origin in self._loose:

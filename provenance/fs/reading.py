@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from provenance.fs._handle import Handle
 from provenance.fs.failures import NotARegularFile, translate
 
-__all__ = ["FileFacts", "OpenFile"]
+__all__ = ["FileFacts", "OpenFile", "facts_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class OpenFile(Handle):
     @property
     def facts(self) -> FileFacts:
         """The facts at opening, or at the last `refresh`."""
-        return _facts_of(self._stat)
+        return facts_of(self._stat)
 
     def now(self) -> FileFacts:
         """The facts at this moment; those of the opening stay the ones to compare with.
@@ -69,7 +69,7 @@ class OpenFile(Handle):
         Raises:
             ReadFailed: the device or file system refused.
         """
-        return _facts_of(self._now())
+        return facts_of(self._now())
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Read up to `size` bytes; fewer only at the end of the file.
@@ -129,7 +129,8 @@ class OpenFile(Handle):
             raise translate(error) from None
 
 
-def _facts_of(found: os.stat_result) -> FileFacts:
+def facts_of(found: os.stat_result) -> FileFacts:
+    """Give the facts that a `stat` holds."""
     return FileFacts(
         device=found.st_dev,
         inode=found.st_ino,
