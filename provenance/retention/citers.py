@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from provenance.artifacts.ledger import LEDGER_NAME
 from provenance.artifacts.recovery import TORN_NAME
 from provenance.artifacts.verify import ARTIFACT_FOLDER, RESERVED_SESSIONS
+from provenance.audit.ledgers import LINES_ENDINGS
 from provenance.audit.receipts import parse_receipt_file
 from provenance.audit.states import parse_state
 from provenance.errors import CtxauditError, DataError
@@ -209,7 +210,8 @@ class Citers:
     def _require_transcript(self, session_id: str) -> None:
         if not is_name(session_id):
             raise _Unread("file name: expected one that a pointer can cite, got another")
-        check = check_transcript(self._home.subroot(_TRANSCRIPTS), session_id, limits=self._limits)
+        with self._home.subroot(_TRANSCRIPTS) as transcripts:
+            check = check_transcript(transcripts, session_id, limits=self._limits)
         if check.first_bad is not None:
             line, reason = check.first_bad
             where = "" if line is None else f"line {line + 1}: "
@@ -253,4 +255,4 @@ def _kind_of(names: Names) -> CiterKind:
     place = _PLACES.get(names[0])
     if place is not None and (len(names) == 2 or names[0] == LOCK_NAME or place == CiterKind.SEAL):
         return place
-    return CiterKind.TRANSCRIPT if is_candidate(names[-1]) else CiterKind.FILE
+    return CiterKind.TRANSCRIPT if names[-1].endswith(LINES_ENDINGS) else CiterKind.FILE

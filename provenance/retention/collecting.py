@@ -65,11 +65,13 @@ def collect_garbage(home: TrustedRoot, order: GcOrder, *, clock: Clock) -> GcRep
     cutoff = now - DEFAULT_GRACE if order.cutoff is None else require_zoned(order.cutoff)
     stale_before = min(cutoff, now - _STALE).timestamp()
     run = _Run(home, order, cutoff, stale_before)
-    found = run.look()
-    report = replace(found, started_at=now, is_dry_run=not order.delete)
-    if order.delete and not report.unreadable and (report.removable or report.leftovers):
-        return run.remove(report, now)
-    return report
+    try:
+        report = replace(run.look(), started_at=now, is_dry_run=not order.delete)
+        if order.delete and not report.unreadable and (report.removable or report.leftovers):
+            return run.remove(report, now)
+        return report
+    finally:
+        run.close()
 
 
 class _Run:
@@ -81,6 +83,7 @@ class _Run:
         self._cutoff = cutoff
         self._stale_before = stale_before
         self._inventory = Inventory()
+        self._roots = tuple(map(TrustedRoot, order.cited_by))
         self._citers: tuple[Citers, ...] = ()
         self._cited: dict[tuple[str, str], dict[CiterKind, str]] = {}
         self._stored = StoredNames(())
@@ -98,19 +101,24 @@ class _Run:
             Citers(self._home, self._stored, limits=limits, cited=self._cited),
             *(
                 Citers(
-                    TrustedRoot(path),
+                    root,
                     self._stored,
-                    prefix=f"{_label(path)}/",
+                    prefix=f"{_label(str(root.path))}/",
                     limits=limits,
                     cited=self._cited,
                 )
-                for path in self._order.cited_by
+                for root in self._roots
             ),
         )
         return self._judged()
 
+    def close(self) -> None:
+        """Close the handles on what was named beside the home."""
+        for root in self._roots:
+            root.close()
+
     def _judged(self) -> GcReport:
-        unreadable = [*self._inventory.unreadable, *self._read_citers()]
+        unreadable = _once((*self._inventory.unreadable, *self._read_citers()))
         # 3. What goes?
         removable, kept = decide(self._inventory.artifacts, self._cited, cutoff=self._cutoff)
         return GcReport(
@@ -120,7 +128,7 @@ class _Run:
             removable=() if unreadable else removable,
             kept=kept,
             leftovers=self._inventory.leftovers,
-            unreadable=tuple(unreadable),
+            unreadable=unreadable,
             undecided=len(removable) if unreadable else 0,
         )
 
@@ -171,7 +179,7 @@ class _Run:
         unreadable: tuple[Unreadable, ...] = ()
         while waiting and not stopped:
             # 4. Has anything begun to cite since? New files and changed ones are read again.
-            again = tuple(self._read_citers())
+            again = _once(self._read_citers())
             if again:
                 unreadable = again
                 break
@@ -232,6 +240,14 @@ class _Run:
                 yield one
 
 
+def _once(faults: Iterable[Unreadable]) -> tuple[Unreadable, ...]:
+    """Give the first fault of each target, in order."""
+    found: dict[str, Unreadable] = {}
+    for fault in faults:
+        found.setdefault(fault.target, fault)
+    return tuple(found.values())
+
+
 def _split(
     waiting: Iterable[Removable], cited: dict[tuple[str, str], dict[CiterKind, str]]
 ) -> tuple[list[Removable], list[Kept]]:
@@ -256,7 +272,8 @@ def _has_seals(home: TrustedRoot) -> bool:
 
 def _is_folder(path: str) -> bool:
     try:
-        TrustedRoot(path).open_directory().close()
+        with TrustedRoot(path) as root:
+            root.open_directory().close()
     except CtxauditError:
         return False
     return True

@@ -97,7 +97,7 @@ def take_inventory(
         except SourceAbsent:
             continue  # no artifacts, or they went meanwhile
         except CtxauditError as error:
-            found.unreadable.append(Unreadable(f"{session.name}/{ARTIFACT_FOLDER}", str(error)))
+            found.unreadable.append(Unreadable(session.name, str(error)))
     return Inventory(tuple(found.artifacts), tuple(found.leftovers), tuple(found.unreadable))
 
 

@@ -21,6 +21,8 @@ _COMMANDS = (
     "cite",
     "compact",
     "explain",
+    "doctor",
+    "gc",
     "render",
     "schema",
     "show",
