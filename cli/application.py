@@ -27,6 +27,10 @@ __all__ = ["app", "run"]
 _COMMANDS = {
     "cite": (".commands.cite", "Print pointers to the records of transcripts that hold a text."),
     "compact": (".commands.compact", "Compact a history of messages, with a receipt."),
+    "doctor": (
+        ".commands.doctor",
+        "Say what is unsafe about roots and machine, and what it costs.",
+    ),
     "explain": (".commands.explain", "What a reason, finding or exit code means, and what to do."),
     "gc": (".commands.gc", "List artifacts that nothing cites, or remove them."),
     "render": (".commands.render", "Print a durable state as the model will see it."),

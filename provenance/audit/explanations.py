@@ -15,6 +15,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from provenance.audit._compaction_pages import COMPACTION_PAGES
+from provenance.audit._doctor_pages import DOCTOR_PAGES
 from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._page import Explanation
@@ -29,7 +30,7 @@ _FAMILIES = {
     "state": STATE_PAGES,
     "reason": REASON_PAGES,
     "strength": STRENGTH_PAGES,
-    "finding": FINDING_PAGES | TRANSCRIPT_PAGES,
+    "finding": FINDING_PAGES | TRANSCRIPT_PAGES | DOCTOR_PAGES,
     "exit code": EXIT_PAGES,
     **WORD_PAGES,
     **COMPACTION_PAGES,

@@ -269,6 +269,13 @@ class Directory(Handle):
         except OSError as error:
             raise translate(error) from None
 
+    def facts_of_self(self) -> FileFacts:
+        """Give the facts of the directory itself."""
+        try:
+            return facts_of(os.fstat(self.fd))
+        except OSError as error:
+            raise translate(error) from None
+
     def is_stale_draft(self, name: str, *, before_seconds: float) -> int | None:
         """Give the size of a temporary file that `discard_stale_draft` would remove, else None."""
         return is_stale(self.fd, name, before_seconds=before_seconds)

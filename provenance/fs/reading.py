@@ -33,6 +33,7 @@ class FileFacts:
     nlink: int
     uid: int
     mode: int
+    gid: int = 0
 
 
 class OpenFile(Handle):
@@ -140,6 +141,7 @@ def facts_of(found: os.stat_result) -> FileFacts:
         nlink=found.st_nlink,
         uid=found.st_uid,
         mode=found.st_mode,
+        gid=found.st_gid,
     )
 
 

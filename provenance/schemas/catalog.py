@@ -17,7 +17,7 @@ from provenance.errors import CallerError, MachineError
 __all__ = ["SCHEMA_NAMES", "SchemaFileError", "UnknownSchemaError", "load_schema"]
 
 # A test compares the list with the files.
-SCHEMA_NAMES = ("compaction", "gc", "receipt", "report", "state")
+SCHEMA_NAMES = ("compaction", "doctor", "gc", "receipt", "report", "state")
 
 
 class UnknownSchemaError(CallerError, ValueError):

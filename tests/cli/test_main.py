@@ -20,8 +20,8 @@ from cli.options import environment_name
 _COMMANDS = (
     "cite",
     "compact",
-    "explain",
     "doctor",
+    "explain",
     "gc",
     "render",
     "schema",
