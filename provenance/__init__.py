@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         Strength,
     )
     from provenance.resolver import SourcePointerResolver
+    from provenance.retention import GcOrder, GcReport, collect_garbage
     from provenance.transcripts import TailRepair, TranscriptEvent, TranscriptWriter, repair_tail
 
 __all__ = [
@@ -109,6 +110,8 @@ __all__ = [
     "EvidenceUnavailable",
     "ExactCounter",
     "Finding",
+    "GcOrder",
+    "GcReport",
     "HeuristicCounter",
     "LayerReport",
     "Limits",
@@ -151,6 +154,7 @@ __all__ = [
     "artifact_pointer",
     "capture_retrieval_evidence",
     "check_provider_rules",
+    "collect_garbage",
     "compact_context",
     "compact_context_async",
     "compact_if_needed",
@@ -187,6 +191,8 @@ _HOME = {
     "EvidenceUnavailable": "provenance.evidence",
     "ExactCounter": "provenance.messages",
     "Finding": "provenance.findings",
+    "GcOrder": "provenance.retention",
+    "GcReport": "provenance.retention",
     "HeuristicCounter": "provenance.messages",
     "LayerReport": "provenance.compaction",
     "Limits": "provenance.limits",
@@ -228,6 +234,7 @@ _HOME = {
     "artifact_pointer": "provenance.pointers",
     "capture_retrieval_evidence": "provenance.durable",
     "check_provider_rules": "provenance.messages",
+    "collect_garbage": "provenance.retention",
     "compact_context": "provenance.compaction",
     "compact_context_async": "provenance.compaction",
     "compact_if_needed": "provenance.compaction",

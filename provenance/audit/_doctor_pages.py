@@ -51,7 +51,7 @@ _TEXTS: dict[str, tuple[str, str, str, str]] = {
         "Files below the root belong to somebody else than the root does.",
         "Another account wrote them, or they were copied in by root.",
         "Their owners can alter them, whatever the modes of the root are.",
-        "chown them to the owner of the root, if what they hold is right.",
+        "Give them to the owner of the root, if what they hold is right.",
     ),
     "link_inside": (
         "Symbolic links lie below the root; no pointer is followed through them.",
@@ -94,7 +94,7 @@ _TEXTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "file_system_fuse": (
         "The root lies on a file system that a program of some user serves (FUSE).",
-        "sshfs, an encrypted folder, a cloud drive.",
+        "An sshfs, an encrypted folder, a cloud drive.",
         "That program decides at each read what is in a file; no lease guards a reading.",
         "Copy the root to a local disk before an audit that others rely on.",
     ),
@@ -118,7 +118,7 @@ _TEXTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "file_system_folds_case": (
         "Names that differ in case alone lead to one file here.",
-        "macOS, Windows shares, FAT, or a folder with the casefold flag.",
+        "A disk of macOS, Windows shares, FAT, or a folder with the casefold flag.",
         "Only the stored spelling counts; two sessions that differ in case cannot both be kept.",
         "Keep roots on a file system that tells names apart.",
     ),
@@ -198,11 +198,11 @@ _TEXTS: dict[str, tuple[str, str, str, str]] = {
         "Files cannot be leased while they are read.",
         "Not Linux, or fs.leases-enable is 0.",
         "A writer through a shared mapping is not noticed; results say quiescence `stat`.",
-        "sysctl fs.leases-enable=1, or audit a copy.",
+        "Set the sysctl fs.leases-enable to 1, or audit a copy.",
     ),
     "running_as_root": (
         "This runs as root.",
-        "sudo, or a container without a user.",
+        "A sudo, or a container without a user.",
         (
             "Permissions refuse nothing, so `filesystem_denied` is never found, and a fault in a "
             "parser would have the whole machine."
@@ -213,13 +213,13 @@ _TEXTS: dict[str, tuple[str, str, str, str]] = {
         "New files can be written by others.",
         "The umask lets group or others write.",
         "Reports that are written now can be altered by them (the store's own files cannot).",
-        "umask 077, or 022.",
+        "Set umask 077, or 022.",
     ),
     "few_file_handles": (
         "This process may open few files at once.",
         "A low `ulimit -n`.",
         "Reading may fail with EMFILE, which is answered inconclusive.",
-        "ulimit -n 1024.",
+        "Run `ulimit -n 1024` before it.",
     ),
     "python_end_of_life": (
         "This Python gets no security fixes any more.",
@@ -237,7 +237,7 @@ _TEXTS: dict[str, tuple[str, str, str, str]] = {
         "An optional part is not installed.",
         "The package was installed without that extra.",
         "zstd: compressed transcripts are unsupported; tokens: counts are estimates.",
-        "pip install 'ctxaudit-provenance[zstd,tokens]'.",
+        "Install it: `pip install 'ctxaudit-provenance[zstd,tokens]'`.",
     ),
     "temporary_unsafe": (
         "Anybody may remove or replace what others keep in the folder for temporary files.",

@@ -54,17 +54,20 @@ def _judge_way(root: Root, user: int) -> Iterator[Note]:
         if step.is_link:
             continue
         where = _where(step)
-        if step.uid not in trusted:
+        who = _who_may_write(step)
+        is_sticky = bool(step.mode & stat.S_ISVTX)
+        # In a sticky folder each owner may replace what is his; a folder is a step of its own.
+        is_link_of_another = (
+            who is not None and is_sticky and step.entry_is_link and step.entry_uid not in trusted
+        )
+        if step.uid not in trusted or is_link_of_another:
+            what = "a link in " * is_link_of_another + where
             yield Note(
                 "way_foreign_owner",
                 Severity.ERROR,
                 root.label,
-                f"{where}: expected an owner who is root, we or the root's owner, got another",
+                f"{what}: expected an owner who is root, we or the root's owner, got another",
             )
-        who = _who_may_write(step)
-        is_sticky = step.mode & stat.S_ISVTX and (
-            step.entry_uid is None or step.entry_uid in trusted
-        )
         if who is not None and not is_sticky:
             yield Note(
                 "way_writable",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from provenance.fs import _linux
 from provenance.fs.directory import Directory
@@ -72,6 +72,7 @@ class Step:
         gid: its group.
         is_link: a symbolic link.
         entry_uid: the owner of what the way goes on with in this folder; None at the end.
+        entry_is_link: that is a symbolic link.
     """
 
     levels_above: int | None
@@ -80,6 +81,7 @@ class Step:
     gid: int
     is_link: bool = False
     entry_uid: int | None = None
+    entry_is_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def _way_to(path: str) -> tuple[Step, ...]:
     if not path.startswith("/"):
         waiting += [name for name in os.getcwd().split("/") if name][::-1]
     here = "/"
-    seen: list[tuple[str, os.stat_result, int | None]] = []
+    seen: list[tuple[str, os.stat_result, os.stat_result | None]] = []
     links = 0
     while waiting:
         name = waiting.pop()
@@ -131,7 +133,7 @@ def _way_to(path: str) -> tuple[Step, ...]:
             continue
         place = os.path.join(here, name)
         found = os.lstat(place)
-        seen.append((here, os.lstat(here), found.st_uid))
+        seen.append((here, os.lstat(here), found))
         if not stat.S_ISLNK(found.st_mode):
             here = place
             continue
@@ -147,16 +149,19 @@ def _way_to(path: str) -> tuple[Step, ...]:
     if not stat.S_ISDIR(root.st_mode):
         raise OSError(errno.ENOTDIR, "no folder")
     seen.append((here, root, None))
-    steps = {(place, entry): _step(here, place, found, entry) for place, found, entry in seen}
-    return tuple(steps.values())
+    # What says the same twice is one step.
+    return tuple(dict.fromkeys(_step(here, *one) for one in seen))
 
 
-def _step(root: str, place: str, found: os.stat_result, entry_uid: int | None) -> Step:
+def _step(root: str, place: str, found: os.stat_result, entry: os.stat_result | None) -> Step:
     is_link = stat.S_ISLNK(found.st_mode)
     levels = None
     if not is_link and (root == place or root.startswith(place.rstrip("/") + "/")):
         levels = len(_parts(root)) - len(_parts(place))
-    return Step(levels, found.st_mode, found.st_uid, found.st_gid, is_link, entry_uid)
+    step = Step(levels, found.st_mode, found.st_uid, found.st_gid, is_link)
+    if entry is None:
+        return step
+    return replace(step, entry_uid=entry.st_uid, entry_is_link=stat.S_ISLNK(entry.st_mode))
 
 
 def _parts(path: str) -> list[str]:

@@ -22,7 +22,7 @@ from provenance.resolver import SourcePointerResolver
 from provenance.retention import collecting
 from tests.retention.homes import OldHome, later
 
-__all__ = ["die_at_every_call", "race"]
+__all__ = ["collect_together", "die_at_every_call", "race"]
 
 _CALLS = ("open", "write", "fsync", "ftruncate", "unlink", "close")
 _NAMES = ("a.txt", "b.txt", "c.txt")
@@ -155,6 +155,19 @@ def race(folder: str, *, rounds: int, seed: int) -> None:
                 assert resolver.resolve(json.loads(line)["content"]).evidence_sha256, line
                 promised += 1
     print(json.dumps({"collected": collected, "killed": killed, "promised": promised}))
+
+
+def collect_together(folder: str) -> None:
+    """Several collections at once: together they remove each artifact once."""
+    home = OldHome(Path(folder) / "home")
+    for number in range(60):
+        home.spill(f"{number}.txt", f"text {number}\n", session=f"s{number % 3}")
+    for child in [_fork(lambda: _collect(home.path, later(90))) for _ in range(4)]:
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    home.gc(delete=True)  # where each gave way to another
+    for number in range(60):
+        assert home.events(f"{number}.txt", f"s{number % 3}") == ["stored", "removed"]
+    print(json.dumps([sorted(home.files(f"s{number}")) for number in range(3)]))
 
 
 def _fork(work: Callable[[], None]) -> int:

@@ -32,6 +32,13 @@ def test_what_is_spilled_while_it_collects_is_never_lost(tmp_path: Path) -> None
     assert said["collected"] >= 1
 
 
+def test_several_collections_at_once_remove_each_artifact_once(tmp_path: Path) -> None:
+    done = run_python(
+        "import sys\nfrom tests.retention.kills import *\ncollect_together(sys.argv[1])", tmp_path
+    )
+    assert json.loads(done.stdout) == [[], [], []]
+
+
 def test_on_a_full_disk_nothing_goes(tmp_path: Path) -> None:
     said = run_with_mounts(
         """
