@@ -25,7 +25,7 @@ from provenance.retention.reporting import document_of, kept_by
 
 from .exit_codes import ExitCode
 from .operator_files import is_folder, label_of
-from .options import Manner
+from .options import Manner, interrupts_of
 from .streams import one_line, talk, write_text
 
 __all__ = ["collect", "cutoff_of"]
@@ -84,7 +84,7 @@ def collect(
     Raises:
         click.UsageError: HOME is no folder, or --older-than is not understood.
     """
-    now = utc_now()
+    now, interrupts = utc_now(), interrupts_of(ctx)
     try:
         cutoff = cutoff_of(older_than, now=now)
     except ValueError as error:
@@ -93,7 +93,14 @@ def collect(
         raise click.UsageError(f"HOME: {label_of(home)}: expected a folder", ctx)
     order = GcOrder(cutoff=cutoff, delete=delete, cited_by=cited_by)
     with TrustedRoot(home) as root:
-        report = collect_garbage(root, order, clock=lambda: now)
+        # What went is always told; until then an interrupt ends the run at once.
+        report = collect_garbage(
+            root,
+            order,
+            clock=lambda: now,
+            on_removal=interrupts.hold,
+            is_stopped=lambda: interrupts.is_pending,
+        )
     name = target_labels((home,))[0]
     if is_json:
         document = document_of(report, home=name, version=__version__)
@@ -138,8 +145,12 @@ def _lines(report: GcReport, name: str, manner: Manner) -> Iterator[str]:
             "undecided"
         )
     yield (
-        f"{name}: {len(report.removable):,} artifacts ({size:,} bytes) {verb}, "
+        f"{name}: {_count(len(report.removable), 'artifact')} ({_count(size, 'byte')}) {verb}, "
         f"{len(report.kept):,} kept"
     )
     if report.is_dry_run and report.removable and not manner.quiet:
         talk("ctxaudit gc: nothing was removed; --delete removes it")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -24,7 +24,7 @@ from provenance.doctor.values import Clocks, DoctorReport, Note, Root
 from provenance.errors import CtxauditError
 from provenance.findings import Severity
 from provenance.fs import TrustedRoot
-from provenance.fs.census import MOST_ENTRIES, take_census
+from provenance.fs.census import MOST_ENTRIES, open_keys_in, take_census
 from provenance.fs.machine import look_at_machine
 from provenance.fs.surroundings import file_system_of, mounts_below, way_to
 
@@ -77,6 +77,8 @@ def _look_at(path: str, label: str, most_entries: int) -> Root:
                 file_system = file_system_of(folder)
                 device = folder.facts_of_self().device
             census = take_census(root, most_entries=most_entries)
+        with TrustedRoot(f"{path}/..") as above:
+            keys = open_keys_in(above)
     except CtxauditError as error:
         return Root(label=label, fault=str(error))
     return Root(
@@ -85,6 +87,7 @@ def _look_at(path: str, label: str, most_entries: int) -> Root:
         census=census,
         file_system=file_system,
         mounts=mounts_below(path),
+        open_keys_beside=keys,
         device=device,
     )
 

@@ -140,7 +140,7 @@ def _judge_census(root: Root) -> Iterator[Note]:
             "expected a file or folder, got something else",
         ),
         ("key_inside", Severity.ERROR, census.keys, "expected no private key, got one"),
-        ("key_open", Severity.ERROR, census.open_keys, "mode: expected 0600, got a wider one"),
+        ("key_open", Severity.ERROR, _open_keys(root), "mode: expected 0600, got a wider one"),
         (
             "entry_unreadable",
             Severity.WARNING,
@@ -158,6 +158,11 @@ def _judge_census(root: Root) -> Iterator[Note]:
             label,
             f"entries: expected fewer, got more than the {census.entries:,} that were looked at",
         )
+
+
+def _open_keys(root: Root) -> Places:
+    inside, beside = root.census.open_keys, root.open_keys_beside
+    return Places(inside.count + beside.count, [*inside.first, *beside.first][:5])
 
 
 def _mounts(root: Root) -> Places:

@@ -15,7 +15,7 @@ from datetime import datetime
 from provenance.audit._doctor_pages import COSTS
 from provenance.audit.explanations import find_explanation
 from provenance.findings import Severity
-from provenance.fs.census import Census
+from provenance.fs.census import Census, Places
 from provenance.fs.machine import Machine
 from provenance.fs.surroundings import FileSystem, Step
 
@@ -32,6 +32,7 @@ class Root:
         census: what lies below it.
         file_system: what it lies on; None: it could not be looked at.
         mounts: what is mounted below it, as the kernel lists it.
+        open_keys_beside: private keys that others may read, in the folder above the root.
         device: which file system it lies on.
         fault: why it could not be looked at; empty where it was.
     """
@@ -41,6 +42,7 @@ class Root:
     census: Census = field(default_factory=Census)
     file_system: FileSystem | None = None
     mounts: tuple[str, ...] = ()
+    open_keys_beside: Places = field(default_factory=Places)
     device: int | None = None
     fault: str = ""
 

@@ -22,7 +22,7 @@ from provenance.fs.failures import FILE_FAILURES, BoundaryRefused, SourceAbsent
 from provenance.fs.reading import FileFacts
 from provenance.fs.root import TrustedRoot
 
-__all__ = ["MOST_ENTRIES", "Census", "Places", "take_census"]
+__all__ = ["MOST_ENTRIES", "Census", "Places", "open_keys_in", "take_census"]
 
 MOST_ENTRIES = 250_000
 """So many entries are looked at: some ten seconds on a slow disk. More are counted as not seen."""
@@ -33,6 +33,8 @@ _SHOWN = 5
 _is_private_key = re.compile(rb"PRIVATE\+KEY\+|-----BEGIN [A-Z ]*PRIVATE KEY-----").match
 _MOST_KEY_BYTES = 1 << 14
 _LARGEST_MODE_OF_A_KEY = 0o600
+# Keys lie in small folders; a large one beside a root is somebody's home.
+_MOST_BESIDE = 1_000
 # Of a log, so much of the end is read for the newest time in it.
 _TAIL_BYTES = 1 << 16
 _times = re.compile(rb'"recorded_at" ?: ?"([0-9T:.+Z-]{20,40})"').findall
@@ -126,6 +128,20 @@ def take_census(root: TrustedRoot, *, most_entries: int = MOST_ENTRIES) -> Censu
         if census.is_cut_short and census.entries >= most_entries:
             break
     return census
+
+
+def open_keys_in(root: TrustedRoot) -> Places:
+    """Give the private keys that others may read among the files of one folder, not below it."""
+    census = Census()
+    try:
+        with root.open_directory() as folder:
+            for entry in folder.entries()[:_MOST_BESIDE]:
+                facts = folder.facts(entry.name) if entry.kind == "file" else None
+                if facts is not None and not entry.name.endswith(".jsonl"):
+                    _read_a_little(folder, entry.name, ("..", entry.name), facts, census)
+    except FILE_FAILURES:
+        return census.open_keys  # the folder is not what was asked about
+    return census.open_keys
 
 
 def _look_at(

@@ -14,7 +14,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -53,21 +53,31 @@ _BATCH = 4_096
 _SEALS = "seals"
 
 
-def collect_garbage(home: TrustedRoot, order: GcOrder, *, clock: Clock) -> GcReport:
+def collect_garbage(
+    home: TrustedRoot,
+    order: GcOrder,
+    *,
+    clock: Clock,
+    on_removal: Callable[[], None] = lambda: None,
+    is_stopped: Callable[[], bool] = lambda: False,
+) -> GcReport:
     """Find what nothing cites in a home and, where the order says so, remove it.
 
     Args:
         home: the state home.
         order: what is asked.
         clock: the time of day, with a zone.
+        on_removal: hears that from here on something may go.
+        is_stopped: asked between sessions; True ends the removal early, with a whole report.
     """
     now = require_zoned(clock())
     cutoff = now - DEFAULT_GRACE if order.cutoff is None else require_zoned(order.cutoff)
     stale_before = min(cutoff, now - _STALE).timestamp()
-    run = _Run(home, order, cutoff, stale_before)
+    run = _Run(home, order, cutoff, stale_before, is_stopped)
     try:
         report = replace(run.look(), started_at=now, is_dry_run=not order.delete)
         if order.delete and not report.unreadable and (report.removable or report.leftovers):
+            on_removal()
             return run.remove(report, now)
         return report
     finally:
@@ -76,8 +86,14 @@ def collect_garbage(home: TrustedRoot, order: GcOrder, *, clock: Clock) -> GcRep
 
 class _Run:
     def __init__(
-        self, home: TrustedRoot, order: GcOrder, cutoff: datetime, stale_before: float
+        self,
+        home: TrustedRoot,
+        order: GcOrder,
+        cutoff: datetime,
+        stale_before: float,
+        is_stopped: Callable[[], bool],
     ) -> None:
+        self._is_stopped = is_stopped
         self._home = home
         self._order = order
         self._cutoff = cutoff
@@ -192,6 +208,8 @@ class _Run:
                 gone += done.gone
                 failed += done.failed
                 kept += [Kept(one.artifact, {}, KeptFor.CHANGED) for one in done.changed]
+                if not stopped and self._is_stopped():
+                    stopped = "interrupted"
                 if stopped:
                     break
         leftovers = () if stopped or unreadable else tuple(self._discard(report.leftovers))

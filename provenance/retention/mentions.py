@@ -28,13 +28,14 @@ _pointers = re.compile(
     rb"artifact:(?=(" + _NAME + rb"):(" + _NAME + rb"):[0-9A-Fa-f]{12})"
 ).finditer
 # As other agents cite what they put aside; a slash may be escaped, or be Windows's.
-_paths = re.compile(rb"tool-results[\\/]+(?=(" + _NAME + rb"))").finditer
-# An ASCII character as a JSON escape; escaped once more, there are more backslashes.
-_escapes = re.compile(rb"\\+u00([2-7][0-9A-Fa-f])")
+_paths = re.compile(rb"tool-results[\\/]{1,16}(?=(" + _NAME + rb"))").finditer
+# An ASCII character as a JSON escape; escaped again, there are twice as many backslashes. The bound
+# keeps a run of them from costing its square.
+_escapes = re.compile(rb"\\{1,16}u00([2-7][0-9A-Fa-f])")
 # What a name in running text may have behind it.
 _CLOSING = ".-_"
-# The longest pointer has 476 characters, each an escape of six bytes, escaped twice: of nine.
-_OVERLAP_BYTES = 1 << 13
+# The longest pointer has 476 characters, each an escape of at most 21 bytes.
+_OVERLAP_BYTES = 1 << 14
 
 Name = tuple[str, str]
 

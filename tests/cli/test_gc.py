@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,7 +41,7 @@ def test_it_lists_and_removes_nothing(home: Home, old: list[str], call: Call) ->
     assert done.out.splitlines() == [
         f"would go                1  2026-01-01  {old[0]}",
         "kept                    1  1 cited by a state",
-        "home: 1 artifacts (1 bytes) would go, 1 kept",
+        "home: 1 artifact (1 byte) would go, 1 kept",
     ]
     assert "--delete" in done.err
     assert str(home.path) not in done.out + done.err
@@ -49,7 +50,7 @@ def test_it_lists_and_removes_nothing(home: Home, old: list[str], call: Call) ->
 
 def test_it_removes(home: Home, old: list[str], call: Call) -> None:
     done = call("gc", home.path, "--delete", "--quiet")
-    assert (done.code, done.out) == (0, "home: 1 artifacts (1 bytes) removed, 1 kept\n")
+    assert (done.code, done.out) == (0, "home: 1 artifact (1 byte) removed, 1 kept\n")
     report = call("verify", "--pointer", old[0], home.path, "--format", "json")
     reasons = {one["reason"] for one in report.report["results"]}
     assert (report.code, reasons) == (12, {"removed_by_retention", "verified_artifact"})
@@ -140,3 +141,21 @@ def test_a_name_that_would_steer_the_terminal_is_shown(home: Home, call: Call) -
     (folder / "\x1b[31m.json").write_text("{")
     assert "\x1b" not in call("gc", home.path).out
     assert Path(folder).exists()
+
+
+def test_an_interrupt_while_it_removes_is_told_with_what_went(
+    home: Home, old: list[str], call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from provenance.retention import collecting
+
+    remove = collecting.remove_artifacts
+
+    def interrupted(*arguments: object, **names: object) -> object:
+        os.kill(os.getpid(), signal.SIGINT)
+        return remove(*arguments, **names)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(collecting, "remove_artifacts", interrupted)
+    done = call("gc", home.path, "--delete")
+    assert done.code == 130
+    assert f"removed                 1  2026-01-01  {old[0]}" in done.out
+    assert "stopped: interrupted" in done.out

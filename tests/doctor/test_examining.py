@@ -164,6 +164,16 @@ def test_keys(root: Path, text: str) -> None:
     assert _examine(root) == {}
 
 
+def test_keys_beside_the_root(root: Path) -> None:
+    key = root.parent / "seal.key"
+    key.write_text("PRIVATE+KEY+home+1234abcd+AQID")
+    key.chmod(0o600)
+    assert _examine(root) == {}
+    key.chmod(0o644)
+    found = _examine(root)
+    assert (found.keys(), found["key_open"].places) == ({"key_open"}, ("../seal.key",))
+
+
 def test_a_clock_that_is_behind_the_logs(root: Path) -> None:
     assert _examine(root, datetime(2026, 5, 31, 23, 58, tzinfo=UTC)).keys() == {"clock_behind"}
     assert _examine(root, datetime(2026, 5, 31, 23, 59, 30, tzinfo=UTC)) == {}

@@ -12,13 +12,15 @@ import pytest
 
 from provenance.artifacts import ArtifactStore
 from provenance.audit import AuditRequest, run_audit
+from provenance.clock import ClockError
 from provenance.compaction import Receipt
 from provenance.compaction.changes import ChangedBlock
 from provenance.fs import FolderGuard, TrustedRoot
 from provenance.resolution import Reason
 from provenance.resolver import SourcePointerResolver
-from provenance.retention import CiterKind, collect_garbage
+from provenance.retention import CiterKind, GcOrder, collect_garbage
 from provenance.retention.citers import Citers
+from provenance.retention.mentions import StoredNames
 from tests.retention.homes import LONG_AGO, NOW, OldHome, later
 from tests.trees import is_root, run_python, without_privileges
 
@@ -477,16 +479,27 @@ def test_a_file_is_read_again_only_where_it_changed(home: OldHome) -> None:
         assert citers.cited == {("s1", "a.txt"): {CiterKind.FILE: "notes.md"}}
 
 
-def _names(home: OldHome) -> object:
-    from provenance.retention.mentions import StoredNames
-
+def _names(home: OldHome) -> StoredNames:
     return StoredNames([("s1", name) for name in home.pointers])
 
 
-def test_a_clock_without_a_zone_is_refused(home: OldHome) -> None:
-    from provenance.clock import ClockError
-    from provenance.retention import GcOrder
+def test_one_that_is_stopped_says_what_went(home: OldHome) -> None:
+    home.spill("d.txt", "d", session="s2")
+    told = []
+    with TrustedRoot(home.path) as root:
+        report = collect_garbage(
+            root,
+            GcOrder(delete=True),
+            clock=lambda: NOW,
+            on_removal=lambda: told.append(len(home.files())),
+            is_stopped=lambda: True,
+        )
+    assert told == [3]
+    assert [one.artifact.filename for one in report.removable] == ["a.txt", "b.txt", "c.txt"]
+    assert (report.stopped_by, home.files("s2")) == ("interrupted", {"d.txt"})
 
+
+def test_a_clock_without_a_zone_is_refused(home: OldHome) -> None:
     with TrustedRoot(home.path) as root, pytest.raises(ClockError):
         collect_garbage(root, GcOrder(), clock=lambda: datetime(2026, 1, 1))  # noqa: DTZ001
     assert datetime(2026, 1, 1, tzinfo=UTC) == LONG_AGO

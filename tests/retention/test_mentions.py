@@ -83,3 +83,12 @@ def test_a_pointer_longer_than_a_piece_may_be_escaped_throughout() -> None:
     for char in text:
         finder.feed(char.encode())
     assert finder.found == {name}
+
+
+def test_long_runs_cost_no_more_than_their_length() -> None:
+    for noise in (
+        b"\\" * (1 << 20) + b"u00",
+        b"tool-results" + b"/" * (1 << 20),
+        b"artifact:" * 99_999,
+    ):
+        assert _found(noise + b"\\u0061") == set()
