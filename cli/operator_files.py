@@ -52,7 +52,8 @@ def label_of(path: str) -> str:
 def is_folder(path: str) -> bool:
     """Say whether a folder that can be opened has this path."""
     try:
-        TrustedRoot(path).open_directory().close()
+        with TrustedRoot(path) as root:
+            root.open_directory().close()
     except CtxauditError:
         return False
     return True
@@ -105,7 +106,7 @@ def _identity(target: str) -> object:
     if target == STDIN:
         return STDIN
     try:
-        with TrustedRoot(target).open_directory() as folder:
+        with TrustedRoot(target) as root, root.open_directory() as folder:
             found = os.fstat(folder.fd)
             return found.st_dev, found.st_ino
     except CtxauditError:

@@ -80,14 +80,14 @@ def part_below(home: str | None, request: AuditRequest) -> AuditPart:
 
 def is_home(path: str, session_id: str | None = None) -> bool:
     """Say whether a folder looks like a state home, or holds this session's artifacts."""
-    root = TrustedRoot(path)
     try:
-        with root.open_directory() as folder:
-            if not HOME_MARKERS.isdisjoint(entry.name for entry in folder.entries()):
+        with TrustedRoot(path) as root:
+            with root.open_directory() as folder:
+                if not HOME_MARKERS.isdisjoint(entry.name for entry in folder.entries()):
+                    return True
+            if session_id is not None:
+                root.open_directory(session_id, ARTIFACT_FOLDER).close()
                 return True
-        if session_id is not None:
-            root.open_directory(session_id, ARTIFACT_FOLDER).close()
-            return True
     except CtxauditError:
         return False
     return False
