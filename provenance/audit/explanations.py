@@ -16,6 +16,7 @@ from difflib import get_close_matches
 
 from provenance.audit._compaction_pages import COMPACTION_PAGES
 from provenance.audit._consequence_pages import CONSEQUENCE_PAGES
+from provenance.audit._doctor_pages import DOCTOR_PAGES
 from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._lock_pages import LOCK_PAGES
@@ -41,6 +42,7 @@ _FAMILIES = {
         | TRANSCRIPT_PAGES
         | LOCK_PAGES
         | SEAL_PAGES
+        | DOCTOR_PAGES
     ),
     "exit code": EXIT_PAGES,
     **WORD_PAGES,

@@ -114,6 +114,13 @@ class _Run:
         total = sum(len(part.citations) for part in plan.parts)
         transcripts = sum(map(_number_of_transcripts, plan.parts))
         is_interrupted = is_interrupted or plan.is_interrupted
+        try:
+            for part in plan.parts:
+                part.keep_gc_out_if_opened(self._request.tenant)
+        except TargetError:
+            for part in plan.parts:
+                part.close()
+            raise
         # 2. Verify it, until it is done or somebody interrupts.
         if not is_interrupted:
             try:
