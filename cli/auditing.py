@@ -10,7 +10,7 @@ Example:
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -45,6 +45,7 @@ from .operator_files import (
 from .options import Manner
 from .outputs import Output
 from .progress import Progress
+from .sandboxing import audit_runner
 from .streams import OutputFailed, talk, write_text
 from .verdict import verdict_of
 
@@ -55,7 +56,10 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyOrder:
-    """The options of one audit, as they were given; `command` is what the operator called."""
+    """The options of one audit, as they were given; `command` is what the operator called.
+
+    `precheck` raises a usage error for targets that the command does not take.
+    """
 
     targets: tuple[str, ...]
     pointers: tuple[str, ...]
@@ -78,6 +82,8 @@ class VerifyOrder:
     weakened_by_environment: tuple[str, ...]
     command: str = "ctxaudit verify"
     only_transcripts: bool = False
+    sandbox: bool = False
+    precheck: Callable[[], None] | None = None
 
 
 def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
@@ -106,7 +112,7 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
         )
     listener = _Relay(order, interrupts)
     try:
-        report = run_audit(
+        report = audit_runner(run_audit, sandbox=order.sandbox, precheck=order.precheck)(
             _request(order, policy, data),
             clock=lambda: datetime.now(UTC),
             stopwatch=time.monotonic,
@@ -118,7 +124,11 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     finally:
         interrupts.hold()
         listener.close()
-    report = replace(report, weakened_by_environment=order.weakened_by_environment)
+    report = replace(
+        report,
+        weakened_by_environment=order.weakened_by_environment,
+        is_sandboxed=order.sandbox,
+    )
     code = verdict_of(report, fail_on=order.fail_on, exit_zero=order.exit_zero)
     for output in order.outputs:
         _write(output, report, code, order)

@@ -25,6 +25,7 @@ from ..options import (
 )
 from ..outputs import pair_outputs
 from ..report_options import report_options, weakened_by_environment
+from ..sandboxing import sandbox_option
 from ..selection import format_option, selection_options
 
 __all__ = ["command"]
@@ -52,6 +53,7 @@ _WEAKENING = (
         "ctxaudit verify ~/.claude/projects --since 2026-11-01",
         "ctxaudit verify --pointer transcript:run-1:3 --transcript-root logs",
         "ctxaudit verify --scan notes.md home",
+        "ctxaudit verify --sandbox --jobs 2 home",
         "cat pointers.txt | ctxaudit verify - home --format ndjson",
     ),
 )
@@ -69,6 +71,7 @@ _WEAKENING = (
 @format_option
 @option("--all", "check_all", is_flag=True, help="Check also what no state cites.")
 @selection_options
+@sandbox_option
 @report_options
 @manner_options
 @click.pass_context
@@ -87,6 +90,7 @@ def command(
     check_all: bool,
     session: tuple[str, ...],
     since: datetime | None,
+    sandbox: bool,
     jobs: int,
     formats: tuple[str, ...],
     outputs: tuple[str, ...],
@@ -127,6 +131,7 @@ def command(
         check_all=check_all,
         sessions=session,
         since=since,
+        sandbox=sandbox,
         jobs=jobs,
         outputs=paired,
         fail_on=fail_on,
