@@ -20,6 +20,7 @@ from cli.options import environment_name
 _COMMANDS = (
     "cite",
     "compact",
+    "completion",
     "explain",
     "render",
     "schema",
