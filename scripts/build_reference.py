@@ -69,7 +69,7 @@ class Page(NamedTuple):
 
 def pages() -> Iterator[Page]:
     """Give all commands, groups before what is in them."""
-    top = click.Context(app, info_name="ctxaudit")
+    top = click.Context(app, info_name="ctxaudit", **app.context_settings)
     yield Page("ctxaudit", app, top)
     yield from _below(app, top)
 

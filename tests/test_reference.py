@@ -1,4 +1,4 @@
-"""The generated pages say what the program says today; `scripts/build_reference.py` makes them so."""
+"""The generated pages say what the program says; `scripts/build_reference.py` makes them so."""
 
 from __future__ import annotations
 
