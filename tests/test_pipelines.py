@@ -1,4 +1,4 @@
-"""What other people's pipelines are given: valid by the platforms' schemas, and run here as there."""
+"""What other people's pipelines are given: valid by the platforms' schemas, run as there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ yaml = pytest.importorskip("yaml", reason="PyYAML is not here")
 _ACTION = CHECKOUT / "action.yml"
 _HOOKS = CHECKOUT / ".pre-commit-hooks.yaml"
 _PAGE = CHECKOUT / "docs" / "pipelines.md"
+
+# exit code, log, outputs, summary
+_Step = Callable[..., tuple[int, str, dict[str, str], str]]
 
 
 def _tool(name: str) -> str:
@@ -153,21 +156,25 @@ def test_when_a_hook_runs(hook: str, path: str, runs: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hook", "files", "code"),
+    ("hook", "args", "files", "code"),
     [
-        ("ctxaudit-verify", [], 14),
-        ("ctxaudit-transcript-check", ["transcripts/deploy-2041.jsonl"], 0),
+        ("ctxaudit-verify", ["."], [], 14),
+        ("ctxaudit-verify", [], [], 2),  # a home that nobody named must not pass for sound
+        ("ctxaudit-transcript-check", [], ["transcripts/deploy-2041.jsonl"], 0),
     ],
 )
-def test_a_hook_does_its_work(hook: str, files: list[str], code: int, tmp_path: Path) -> None:
+def test_a_hook_does_its_work(
+    hook: str, args: list[str], files: list[str], code: int, tmp_path: Path
+) -> None:
     """As pre-commit runs it: the entry, the arguments, the files, from the repository's root."""
     shutil.copytree(CHECKOUT / "sample_state", tmp_path / "repository")
     (found,) = (one for one in yaml.safe_load(_HOOKS.read_text("utf-8")) if one["id"] == hook)
     name, *words = found["entry"].split()
     assert name == "ctxaudit"
-    assert found.get("pass_filenames", True) is bool(files)
+    assert found.get("pass_filenames", True) is (hook != "ctxaudit-verify")
+    assert "args" not in found
     done = subprocess.run(
-        [sys.executable, "-m", "cli", *words, *found.get("args", []), *files],
+        [sys.executable, "-m", "cli", *words, *args, *files],
         cwd=tmp_path / "repository",
         env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         capture_output=True,
@@ -178,7 +185,7 @@ def test_a_hook_does_its_work(hook: str, files: list[str], code: int, tmp_path: 
 
 
 @pytest.fixture
-def step(tmp_path: Path) -> Iterator[Callable[..., tuple[int, str, dict[str, str], str]]]:
+def step(tmp_path: Path) -> _Step:
     """Run the action's second step as GitHub does: bash, the variables, the files behind them."""
     place = tmp_path / "temporary" / "ctxaudit-x"
     programs = place / "venv" / "bin"
@@ -230,10 +237,7 @@ def step(tmp_path: Path) -> Iterator[Callable[..., tuple[int, str, dict[str, str
         shown = summary.read_text("utf-8") if summary.exists() else ""
         return done.returncode, done.stdout, outputs, shown
 
-    yield run
-
-
-_Step = Callable[..., tuple[int, str, dict[str, str], str]]
+    return run
 
 
 def test_the_action_on_the_sample(step: _Step) -> None:

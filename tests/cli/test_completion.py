@@ -156,3 +156,24 @@ def test_a_shell_that_is_not_here_can_be_written_for(run: Callable[..., Any]) ->
     done = run("completion", "bash", PATH="/nowhere", cwd=CHECKOUT)
     assert done.code == 0
     assert "complete -o nosort" in done.out
+
+
+def test_completion_opens_nothing_below_a_root(
+    home: Any, environment: Callable[[Mapping[str, str]], dict[str, str]], tmp_path: Path
+) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not here")
+    home.state("one.json", home.transcript("s1", 2))
+    log = tmp_path / "log"
+    words = f"ctxaudit verify {home.path}/ --pointer transcript:"
+    subprocess.run(
+        ["strace", "-f", "-o", log, "-e", "trace=%file", sys.executable, "-m", "cli"],
+        env=environment({})
+        | {"_CTXAUDIT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "4"},
+        capture_output=True,
+        cwd=CHECKOUT,
+        check=True,
+    )
+    rows = [row for row in log.read_text(encoding="utf-8").splitlines() if "execve(" not in row]
+    assert rows
+    assert not [row for row in rows if str(home.path) in row]
