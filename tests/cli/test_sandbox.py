@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -298,8 +299,7 @@ def _comparable(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("side", ["shows", "harmless"])
-@pytest.mark.parametrize("jobs", ["1", "3"])
+@pytest.mark.parametrize(("side", "jobs"), [("shows", "1"), ("harmless", "3")])
 def test_every_format_is_read_without_another_module_or_file(
     side: str, jobs: str, run: Callable[..., Any]
 ) -> None:
@@ -324,16 +324,17 @@ def test_names_that_are_no_unicode_pass(home: Any, run: Callable[..., Any]) -> N
     assert _comparable(done.report) == _comparable(plain.report)
 
 
-@pytest.mark.parametrize("command", ["verify", "transcript check"])
+@pytest.mark.parametrize(
+    ("command", "target"), [("verify", "absent"), ("transcript check", "notes.md")]
+)
 def test_targets_that_cannot_be_used_are_usage_with_the_same_words(
-    command: str, home: Any, run: Callable[..., Any]
+    command: str, target: str, home: Any, run: Callable[..., Any]
 ) -> None:
     home.path.joinpath("notes.md").write_text("no transcript", encoding="utf-8")
-    for target in ("absent", "notes.md"):
-        plain = run(*command.split(), home.path / target)
-        done = run(*command.split(), "--sandbox", home.path / target)
-        assert (done.code, done.out, done.err) == (plain.code, plain.out, plain.err)
-        assert done.code == 2
+    plain = run(*command.split(), home.path / target)
+    done = run(*command.split(), "--sandbox", home.path / target)
+    assert (done.code, done.out, done.err) == (plain.code, plain.out, plain.err)
+    assert done.code == 2
 
 
 def test_only_the_named_roots_can_be_read(home: Any, run: Callable[..., Any]) -> None:
@@ -375,6 +376,36 @@ def test_an_interrupt_leaves_a_whole_report(
     report = json.loads(report_file.read_text())
     assert report["summary"]["total"] == 9_000
     assert report["results"] == [line for line in lines if "pointer" in line]
+
+
+@pytest.mark.attack
+def test_no_process_outlives_the_one_that_was_started(
+    home: Any, environment: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    home.transcript("s0", 1)
+    home.state("many.json", [f"transcript:s{number}:1" for number in range(9_000)])
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "cli", "verify", "--sandbox", "--jobs", "2", home.path),
+            *("--format", "ndjson"),
+        ],
+        env=environment({"TMPDIR": str(tmp_path)}),
+        stdout=subprocess.PIPE,
+        cwd=CHECKOUT,
+        bufsize=0,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert children
+    watched = [os.pidfd_open(int(child)) for child in children]
+    process.kill()
+    process.wait()
+    for handle in watched:
+        # Readable once the process has ended; a test that hangs here has found one that did not.
+        select.select([handle], [], [])
+        os.close(handle)
+    process.stdout.close()
 
 
 def test_nothing_is_left_behind(

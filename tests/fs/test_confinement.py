@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -85,3 +86,54 @@ except confinement.SandboxUnavailable as error:
 """
     done = run_python(program, str(tmp_path), cwd=CHECKOUT)
     assert done.stdout == "kernel: expected to confine this process, got EPERM"
+
+
+@pytest.mark.skipif((landlock_abi() or 0) < 3, reason="no Landlock here, or an old one")
+def test_what_does_not_fit_into_memory_goes_to_the_scratch_folder(tmp_path: Path) -> None:
+    program = """
+import os, sys
+from pathlib import Path
+from provenance.fs import confinement, private_copy
+from provenance.fs.scratch import scratch_database
+import sqlite3
+give = os.dup(1)
+scratch = Path(sys.argv[1])
+confinement.confine([], scratch=scratch, keep=(give,))
+base = scratch_database(cache_kib=64)
+base.execute("create table t (a)")
+base.execute("begin")
+base.executemany("insert into t values (?)", (("x" * 500,) for _ in range(5_000)))
+handles = [f"/proc/self/fd/{number}" for number in range(3, 20)]
+names = [os.readlink(handle) for handle in handles if os.path.lexists(handle)]
+os.write(give, repr(any(name.startswith(str(scratch)) for name in names)).encode())
+with private_copy.private_copy({}, max_bytes=0, attempts=1) as copy:
+    os.write(give, repr(copy.folder.parent == scratch).encode())
+base.close()
+"""
+    done = run_python(program, str(tmp_path), cwd=CHECKOUT)
+    assert done.stdout == "TrueTrue"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif((landlock_abi() or 0) < 3, reason="no Landlock here, or an old one")
+def test_a_file_and_a_folder_can_be_read_and_their_neighbours_cannot(tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "folder" / "below").mkdir(parents=True)
+    for name in ("file", "neighbour", "folder/below/deep", "folder2"):
+        (tmp_path / name).write_text("x", encoding="utf-8")
+    program = """
+import os, sys
+from pathlib import Path
+from provenance.fs import confinement
+give, place = os.dup(1), sys.argv[1]
+readable = [place + "/file", place + "/folder", place + "/absent", place + "/\\0"]
+confinement.confine(readable, scratch=Path(place, "scratch"), keep=(give,))
+for name in ("file", "neighbour", "folder/below/deep", "folder2", "absent"):
+    try:
+        os.close(os.open(f"{place}/{name}", os.O_RDONLY))
+        os.write(give, b"read ")
+    except OSError as error:
+        os.write(give, f"{error.errno} ".encode())
+"""
+    done = run_python(program, str(tmp_path), cwd=CHECKOUT)
+    assert done.stdout == "read 13 read 13 2 "
