@@ -19,6 +19,7 @@ from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._page import Explanation
 from provenance.audit._reason_pages import REASON_PAGES
+from provenance.audit._shell_pages import SHELL_PAGES
 from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
 from provenance.audit._transcript_pages import TRANSCRIPT_PAGES
 from provenance.audit._word_pages import WORD_PAGES
@@ -33,6 +34,7 @@ _FAMILIES = {
     "exit code": EXIT_PAGES,
     **WORD_PAGES,
     **COMPACTION_PAGES,
+    **SHELL_PAGES,
 }
 _PAGES = {
     code: Explanation(family, code, *page)

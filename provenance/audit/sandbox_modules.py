@@ -26,7 +26,6 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-import provenance
 from provenance.errors import MachineError
 from provenance.transcripts.formats import known_formats
 
@@ -101,7 +100,7 @@ class SandboxRefusal(MachineError):
 
 def load_all() -> None:
     """Load every module that an audit may need, and every format there is."""
-    _load_below(provenance, skip=_NOT_NEEDED)
+    _load_below(sys.modules["provenance"], skip=_NOT_NEEDED)
     # A codec is a module, looked for by its name: UTF-16 in the head of a file is enough.
     _load_below(encodings, skip=_NOT_HERE)
     for name in _LOADED_LATE:
