@@ -419,30 +419,6 @@ def test_nothing_is_left_behind(
     assert list(scratch.iterdir()) == []
 
 
-@pytest.mark.parametrize("found", [-1, 1, 2])
-def test_a_kernel_that_cannot_is_an_error_and_nothing_is_read(
-    found: int, home: Any, environment: Callable[..., dict[str, str]], tmp_path: Path
-) -> None:
-    home.state("one.json", home.transcript("s1", 2))
-    program = (
-        "from cli import main\n"
-        "from provenance.fs import _landlock\n"
-        f"_landlock._system_call = lambda number, *rest: {found}\n"
-        "main.main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "verify", home.path, "--sandbox"],
-        env=environment({}),
-        capture_output=True,
-        text=True,
-        cwd=CHECKOUT,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--sandbox: kernel: expected Landlock with ABI 3 or more" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 def test_the_variable_asks_for_it_too(home: Any, run: Callable[..., Any]) -> None:
     home.state("one.json", home.transcript("s1", 2))
     done = run("verify", home.path, "--format", "json", CTXAUDIT_SANDBOX="1")
