@@ -28,6 +28,7 @@ _COMMANDS = {
     "attest": (".commands.attest", "Check the signed result of a run."),
     "cite": (".commands.cite", "Print pointers to the records of transcripts that hold a text."),
     "compact": (".commands.compact", "Compact a history of messages, with a receipt."),
+    "completion": (".commands.completion", "Print the script that completes in a shell."),
     "doctor": (
         ".commands.doctor",
         "Say what is unsafe about roots and machine, and what it costs.",

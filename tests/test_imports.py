@@ -160,6 +160,9 @@ _MAY_LOAD = {
     "provenance.parallel": {"multiprocessing"},
     "provenance.processes": {"multiprocessing"},
     "provenance.audit.tree_jobs": {"multiprocessing"},
+    "provenance.audit.sandbox_child": {"multiprocessing"},
+    "provenance.audit.sandboxed": {"multiprocessing"},
+    "provenance.pools": {"multiprocessing"},
     # Loaded only where a summarizer is awaited.
     "provenance.compaction.asking_async": {"asyncio", "ssl"},
     # Loaded with the formats, when there is something to tell.

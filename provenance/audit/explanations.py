@@ -24,6 +24,7 @@ from provenance.audit._page import Explanation
 from provenance.audit._policy_pages import POLICY_PAGES, WAIVER_PAGES
 from provenance.audit._reason_pages import REASON_PAGES
 from provenance.audit._seal_pages import SEAL_PAGES
+from provenance.audit._shell_pages import SHELL_PAGES
 from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
 from provenance.audit._state_version_pages import STATE_VERSION_PAGES
 from provenance.audit._transcript_pages import TRANSCRIPT_PAGES
@@ -49,6 +50,7 @@ _FAMILIES = {
     **COMPACTION_PAGES,
     **POLICY_PAGES,
     **{family: WORD_PAGES.get(family, {}) | pages for family, pages in CONSEQUENCE_PAGES.items()},
+    **SHELL_PAGES,
 }
 _PAGES = {
     code: Explanation(family, code, *page)

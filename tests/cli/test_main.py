@@ -21,6 +21,7 @@ _COMMANDS = (
     "attest",
     "cite",
     "compact",
+    "completion",
     "doctor",
     "explain",
     "gc",
