@@ -23,23 +23,31 @@ from provenance.audit.listener import Listener
 from provenance.audit.request import TargetError
 from provenance.audit.sandbox_modules import SandboxRefusal, watch
 from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscript
+from provenance.decisions import AuthorizationDecision
 from provenance.errors import CtxauditError
 from provenance.fs.confinement import confine
 from provenance.processes import end_with_parent
 
 __all__ = ["STOP", "be_the_child"]
 
+# Worth a system call.
+_DECISIONS_AT_ONCE = 1_000
 # What the parent sends to end the verifying; a terminal's SIGINT is ignored here.
 STOP = getattr(signal, "SIGUSR1", signal.SIGTERM)
 
 
 def be_the_child(
-    give: int, work: Callable[[Listener], AuditReport], places: Sequence[str], scratch: Path
+    give: int,
+    work: Callable[[Listener], AuditReport],
+    places: Sequence[str],
+    scratch: Path,
+    *,
+    wants_decisions: bool = False,
 ) -> NoReturn:
     """Do the work and end the process: nothing of the program that it was forked from runs on."""
     try:
         # 1. An interrupt is the parent's to handle; it sends a signal of its own.
-        said = Said(give)
+        said = Said(give, wants_decisions=wants_decisions)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(STOP, said.stop)
@@ -57,6 +65,7 @@ def be_the_child(
             said.send(wire.TARGET_REFUSED, str(error))
         else:
             _require_nothing(noted)
+            said.flush()
             for piece in wire.frames_of_report(report):
                 said.write(piece)
     except BaseException as error:  # noqa: BLE001 - all of them end the process
@@ -86,7 +95,9 @@ def _require_nothing(noted: Sequence[str]) -> None:
 class Said(Listener):
     """Tells the parent of all that is heard; an interrupt comes between two frames alone."""
 
-    def __init__(self, give: int) -> None:
+    def __init__(self, give: int, *, wants_decisions: bool = False) -> None:
+        self.wants_decisions = wants_decisions
+        self._decisions: list[AuthorizationDecision] = []
         self._give = give
         self._is_open = False  # whether an interrupt may be raised
         self._is_stopped = False
@@ -106,7 +117,19 @@ class Said(Listener):
         self._is_open = True
         self._check()
 
+    def on_decision(self, decision: AuthorizationDecision) -> None:
+        self._decisions.append(decision)
+        if len(self._decisions) >= _DECISIONS_AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the decisions that were heard."""
+        decisions, self._decisions = self._decisions, []
+        if decisions:
+            self.send(wire.DECISIONS, tuple(decisions))
+
     def on_sources(self, sources: Sequence[AuditedSource]) -> None:
+        self.flush()
         self.send(wire.SOURCES, tuple(sources))
 
     def on_transcript(self, transcript: CheckedTranscript | None) -> None:

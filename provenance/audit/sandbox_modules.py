@@ -32,7 +32,9 @@ from provenance.transcripts.formats import known_formats
 __all__ = ["SandboxRefusal", "load_all", "watch"]
 
 # Packages that no audit reaches, and that would cost much.
-_NOT_NEEDED = frozenset({"embedding", "histories", "messages", "reports", "schemas", "assembly"})
+_NOT_NEEDED = frozenset(
+    {"assembly", "doctor", "embedding", "histories", "messages", "reports", "retention", "schemas"}
+)
 _NOT_HERE = frozenset({"mbcs", "oem"})  # Windows alone
 # What the standard library and the libraries load when it is first used.
 _LOADED_LATE = (
@@ -53,6 +55,12 @@ _LOADED_LATE = (
     "unicodedata",
     "zlib",
     "zoneinfo",
+)
+# Only where a seal is checked: it takes longer to load than a small home to verify.
+_OF_SEALS = (
+    "cryptography.exceptions",
+    "cryptography.hazmat.primitives.asymmetric.ed25519",
+    "cryptography.hazmat.primitives.serialization",
 )
 # Of Python's own audit: events that change what has a path.
 _CHANGES = frozenset(
@@ -98,12 +106,16 @@ class SandboxRefusal(MachineError):
     code = "sandbox_refusal"
 
 
-def load_all() -> None:
-    """Load every module that an audit may need, and every format there is."""
+def load_all(*, with_seals: bool = True) -> None:
+    """Load every module that an audit may need, and every format there is.
+
+    Args:
+        with_seals: also what verifies the signature of a seal.
+    """
     _load_below(sys.modules["provenance"], skip=_NOT_NEEDED)
     # A codec is a module, looked for by its name: UTF-16 in the head of a file is enough.
     _load_below(encodings, skip=_NOT_HERE)
-    for name in _LOADED_LATE:
+    for name in (*_LOADED_LATE, *(_OF_SEALS if with_seals else ())):
         try:
             import_module(name)
         except ImportError:

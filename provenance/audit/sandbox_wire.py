@@ -21,9 +21,11 @@ from typing import Any, TypeVar, get_origin, get_type_hints
 import msgspec
 
 from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscript
+from provenance.decisions import AuthorizationDecision
 from provenance.errors import DataError
 
 __all__ = [
+    "DECISIONS",
     "FAILED",
     "LARGEST_FRAME",
     "PART",
@@ -33,6 +35,7 @@ __all__ = [
     "TARGET_REFUSED",
     "TRANSCRIPT",
     "VERIFIED",
+    "Decisions",
     "Sources",
     "Transcript",
     "WireError",
@@ -44,10 +47,14 @@ __all__ = [
 ]
 
 PLAN, SOURCES, TRANSCRIPT, VERIFIED = b"P", b"S", b"T", b"V"
+DECISIONS = b"D"
 PART, REPORT = b"I", b"R"
 TARGET_REFUSED, FAILED = b"E", b"F"
-_KINDS = frozenset({PLAN, SOURCES, TRANSCRIPT, VERIFIED, PART, REPORT, TARGET_REFUSED, FAILED})
+_KINDS = frozenset(
+    {PLAN, DECISIONS, SOURCES, TRANSCRIPT, VERIFIED, PART, REPORT, TARGET_REFUSED, FAILED}
+)
 
+Decisions = tuple[AuthorizationDecision, ...]
 Sources = tuple[AuditedSource, ...]
 Transcript = CheckedTranscript | None
 

@@ -78,7 +78,7 @@ def run_sandboxed_audit(
     if threading.active_count() > 1:
         raise SandboxUnavailable("program: expected one thread to fork from, got several")
     # 2. All that will be needed, while it can still be loaded.
-    load_all()
+    load_all(with_seals=request.seal is not None)
     places = readable_places(request)
     with scratch_folder() as scratch, _Confined() as confined:
         # 3. The child; it never comes back from here.
@@ -90,6 +90,7 @@ def run_sandboxed_audit(
                 ),
                 places,
                 scratch,
+                wants_decisions=listener is not None and listener.wants_decisions,
             )
         )
         # 4. What it says, until its report.
@@ -206,6 +207,9 @@ def _pass_on(kind: bytes, payload: bytes, listener: Listener) -> None:
     match kind:
         case wire.PLAN:
             listener.on_plan(wire.decode(payload, int))
+        case wire.DECISIONS:
+            for decision in wire.decode(payload, wire.Decisions):
+                listener.on_decision(decision)
         case wire.SOURCES:
             listener.on_sources(wire.decode(payload, wire.Sources))
         case wire.TRANSCRIPT:

@@ -26,6 +26,7 @@ from provenance.artifacts.ledger_entry import LedgerError, parse_entry
 from provenance.artifacts.verify import RESERVED_SESSIONS
 from provenance.audit.part import AuditPart
 from provenance.audit.seal_lines import line_digests
+from provenance.audit.state_versions import STATE_STORE
 from provenance.canonical import canonical_json
 from provenance.errors import CtxauditError, DataError
 from provenance.fs import (
@@ -41,7 +42,6 @@ from provenance.pointers import is_name, parse_source_pointer
 from provenance.policy import Verdict
 from provenance.sealing.history import STORE_PREFIX, History, HomeLeaves
 from provenance.sealing.leaves import LedgerLeaf
-from provenance.stores import iter_state_versions
 from provenance.transcripts.discovery import find_candidates, open_candidate
 from provenance.transcripts.formats import NATIVE
 from provenance.transcripts.locate import OwnFile, own_file_of
@@ -238,8 +238,19 @@ class _Collector:
                 found[os.fsencode(entry.name)] = (hashlib.sha256(data).hexdigest(),)
         return found
 
+    def _has_store(self) -> bool:
+        try:
+            with self._home.open_directory(_STATES) as folder:
+                return folder.identity(STATE_STORE) is not None
+        except SourceAbsent:
+            return False
+
     def _kept_states(self) -> dict[bytes, Sequence[str]]:
         """Give the digests of all versions that the state store keeps, oldest first."""
+        if not self._has_store():
+            return {}
+        from provenance.stores import iter_state_versions  # noqa: PLC0415 - loads SQLite
+
         kept: dict[bytes, list[str]] = {}
         try:
             for one in iter_state_versions(self._home, limits=self._part.limits):

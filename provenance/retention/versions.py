@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 from provenance.errors import CtxauditError, DataError
 from provenance.fs import SourceAbsent, TrustedRoot
-from provenance.stores import StoreDamaged, open_snapshot
 
 __all__ = ["DATABASE_NAME", "VersionsUnreadable", "cited_by_versions"]
 
@@ -34,6 +33,8 @@ def cited_by_versions(home: TrustedRoot) -> Iterator[tuple[str, bytes]]:
     Raises:
         VersionsUnreadable: there is a store, and nobody can say what all of it cites.
     """
+    from provenance.stores import StoreDamaged, open_snapshot  # noqa: PLC0415 - loads SQLite
+
     try:
         with open_snapshot(home) as reader:
             found = reader.scan()
