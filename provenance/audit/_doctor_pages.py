@@ -189,8 +189,8 @@ _TEXTS: dict[str, tuple[str, str, str, str]] = {
         "Nothing; a newer kernel or container runtime is faster.",
     ),
     "no_landlock": (
-        "The kernel has no Landlock.",
-        "Linux before 5.13, or it is not switched on.",
+        "The kernel has no Landlock, or one that cannot forbid all that has to be forbidden.",
+        "Linux before 6.2 (ABI 3), or it is not switched on.",
         "A fault in a parser could read whatever this user may: --sandbox is not to be had.",
         "Use a kernel that has it, or audit in a container that sees nothing else.",
     ),

@@ -17,6 +17,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from provenance.doctor.values import Clocks, Note, Root
 from provenance.findings import Severity
+from provenance.fs.confinement import LEAST_ABI
 from provenance.fs.machine import Machine
 
 __all__ = ["judge_clock", "judge_machine"]
@@ -80,8 +81,11 @@ def _judge_kernel(machine: Machine) -> Iterator[Note]:
         )
     elif machine.backend != "openat2":
         yield Note("no_openat2", Severity.INFO, _MACHINE, "kernel: expected openat2, got none")
-    if machine.landlock_abi is None:
-        yield Note("no_landlock", Severity.INFO, _MACHINE, "kernel: expected Landlock, got none")
+    abi = machine.landlock_abi
+    if abi is None or abi < LEAST_ABI:
+        got = "none" if abi is None else f"ABI {abi}"
+        message = f"kernel: expected Landlock with ABI {LEAST_ABI} or more, got {got}"
+        yield Note("no_landlock", Severity.INFO, _MACHINE, message)
     if not machine.has_leases:
         yield Note("no_leases", Severity.INFO, _MACHINE, "kernel: expected leases, got none")
 

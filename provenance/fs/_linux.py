@@ -23,7 +23,6 @@ __all__ = [
     "file_system_type",
     "how_to_open",
     "is_linux",
-    "landlock_abi",
     "mount_id",
     "open_at",
     "rename_exclusive",
@@ -31,8 +30,6 @@ __all__ = [
 ]
 
 _SYS_OPENAT2 = 437
-_SYS_LANDLOCK_CREATE_RULESET = 444  # the same on every architecture (linux/landlock.h)
-_LANDLOCK_CREATE_RULESET_VERSION = 1
 _RESOLVE = 0x01 | 0x02 | 0x04 | 0x08  # NO_XDEV | NO_MAGICLINKS | NO_SYMLINKS | BENEATH
 _AT_EMPTY_PATH = 0x1000
 _STATX_MNT_ID = 0x1000
@@ -148,15 +145,6 @@ def file_system_type(fd: int) -> int | None:
     if fstatfs is None or fstatfs(fd, buffer) != 0:
         return None
     return ctypes.c_ulong.from_buffer(buffer).value
-
-
-def landlock_abi() -> int | None:
-    """Give the version of the kernel's Landlock; None where it has none or does not say."""
-    call: Any = ctypes.CDLL(None, use_errno=True).syscall
-    call.argtypes = (ctypes.c_long, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint32)
-    call.restype = ctypes.c_long
-    version: int = call(_SYS_LANDLOCK_CREATE_RULESET, None, 0, _LANDLOCK_CREATE_RULESET_VERSION)
-    return version if version > 0 else None
 
 
 def rename_exclusive(dir_fd: int, source: bytes, target: bytes) -> None:

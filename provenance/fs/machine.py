@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from provenance.fs import _linux
 from provenance.fs._backends import choose_backend
+from provenance.fs._landlock import landlock_abi
 from provenance.fs.failures import UnsafePlatform
 
 __all__ = ["EXTRAS", "Machine", "look_at_machine"]
@@ -80,7 +81,7 @@ def look_at_machine() -> Machine:
         system=platform.system(),
         kernel=platform.release(),
         backend=_backend(),
-        landlock_abi=_linux.landlock_abi() if _linux.is_linux() else None,
+        landlock_abi=landlock_abi(),
         has_leases=_has_leases(),
         has_unnamed_files=unnamed,
         python=(sys.version_info.major, sys.version_info.minor, sys.version_info.micro),

@@ -146,7 +146,7 @@ _SAMPLES: list[tuple[str, Severity, dict[str, Any], dict[str, Any]]] = [
      {"clocks": Clocks(_NOW, _NOW + timedelta(hours=1), 3600.9)}),
     ("no_safe_open", _E, _machine(backend=None), _machine(backend="walk")),
     ("no_openat2", _I, _machine(backend="walk"), {}),
-    ("no_landlock", _I, _machine(landlock_abi=None), _machine(landlock_abi=1)),
+    ("no_landlock", _I, _machine(landlock_abi=None), _machine(landlock_abi=3)),
     ("no_leases", _I, _machine(has_leases=False), {}),
     ("running_as_root", _W, _machine(is_root=True), {}),
     ("umask_open", _W, _machine(umask=0), _machine(umask=0o077)),
