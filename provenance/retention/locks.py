@@ -4,9 +4,9 @@ Guarantees: only a lock file that is whole counts as read. A merge conflict, a n
 file is none.
 
 Example:
-    >>> require_lock(b"<<<<<<< ours")
+    >>> require_lock(b"<<<<<<< ours")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    provenance.retention.locks.LockUnreadable: file: expected a lock file, got marks of a merge ...
+    provenance.retention.locks.LockUnreadable: expected a lock file, got ... in line 1
 """
 
 from __future__ import annotations

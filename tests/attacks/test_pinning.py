@@ -124,7 +124,7 @@ def test_an_update_keeps_what_another_run_pinned_meanwhile(
     from click.testing import CliRunner
 
     from cli import pinning
-    from cli.commands.pin import command
+    from cli.application import app
 
     home = tmp_path / "home"
     _home(home, 2)
@@ -137,7 +137,7 @@ def test_an_update_keeps_what_another_run_pinned_meanwhile(
         return gathered
 
     monkeypatch.setattr(pinning, "gather", meanwhile)
-    done = CliRunner().invoke(command, [str(home), "--update"])
+    done = CliRunner().invoke(app, ["pin", str(home), "--update"])
     assert done.exit_code == 0, done.output
     assert _pins(home) == {f"transcript:s1:{n}" for n in (1, 2, 9)}
 
