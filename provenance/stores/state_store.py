@@ -4,7 +4,8 @@ Guarantees: a version is written once and never changed; an update names the ver
 and fails with both numbers where another one is current by then, also between processes. Killed at
 any moment, the store holds the old version or the new one, whole. Each version reads back byte for
 byte, its digest checked. Nothing is open between two calls: a store may be kept for as long as the
-program runs, used from several threads, and carried over a fork.
+program runs, used from several threads, and carried over a fork, which waits for the calls of other
+threads. A path is made absolute when the store is built: to change the folder changes no store.
 
 Example:
     >>> import tempfile
@@ -22,6 +23,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from types import TracebackType
 
 from provenance.clock import Clock, require_zoned, utc_now
@@ -67,7 +69,8 @@ class DurableStateStore:
         """Name a store; nothing is opened or made before the first use.
 
         Args:
-            home: the state home; a path is made (0700) at the first write, a root is the caller's.
+            home: the state home; a path is made (0700) at the first write, and means the same
+                folder wherever the program goes; a root is the caller's.
             clock: gives the time of each version, with a zone.
             limits: bounds what is stored and read.
             busy_timeout_seconds: how long a write waits for another process.
@@ -76,7 +79,8 @@ class DurableStateStore:
         if isinstance(home, TrustedRoot):
             self._reading = self._writing = home
         else:
-            self._reading, self._writing = TrustedRoot(home), TrustedRoot(home, create=True)
+            path = Path(home).absolute()
+            self._reading, self._writing = TrustedRoot(path), TrustedRoot(path, create=True)
             self._own = self._reading, self._writing
         self._clock = clock
         self._limits = limits

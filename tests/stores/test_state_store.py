@@ -438,3 +438,21 @@ class _Model(RuleBasedStateMachine):
 
 TestModel = _Model.TestCase
 TestModel.settings = settings(max_examples=6, stateful_step_count=8, deadline=None)
+
+
+def test_a_store_stays_where_it_was_when_the_program_changes_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    (tmp_path / "link").symlink_to(one)
+    monkeypatch.chdir(one)
+    store = DurableStateStore("home")
+    store.put("run-1", a_state("a"), replaces=None, author="a")
+    over_link = DurableStateStore("../link/../one/home")
+    monkeypatch.chdir(two)
+    assert store.get("run-1").version == 1
+    assert store.put("run-1", a_state("b"), replaces=1, author="a").version == 2
+    assert over_link.put("run-1", a_state("c"), replaces=2, author="a").version == 3
+    assert not any(two.iterdir())
