@@ -20,7 +20,7 @@ from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._lock_pages import LOCK_PAGES
 from provenance.audit._page import Explanation
-from provenance.audit._policy_pages import POLICY_PAGES, WAIVER_PAGES
+from provenance.audit._policy_pages import POLICY_FINDING_PAGES, POLICY_PAGES, WAIVER_PAGES
 from provenance.audit._reason_pages import REASON_PAGES
 from provenance.audit._seal_pages import SEAL_PAGES
 from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
@@ -37,6 +37,7 @@ _FAMILIES = {
     "finding": (
         FINDING_PAGES
         | WAIVER_PAGES
+        | POLICY_FINDING_PAGES
         | STATE_VERSION_PAGES
         | TRANSCRIPT_PAGES
         | LOCK_PAGES
