@@ -12,14 +12,14 @@ Example:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from provenance.durable.differences import ChangeKind, ItemKind
+from provenance.durable.differences import ItemKind
 from provenance.durable.failures import DurableValueError
 from provenance.durable.fields import shown
-from provenance.durable.values import DurableContextState
+from provenance.durable.values import DurableContextState, PendingItem
 from provenance.fs.sqlite import Cell, TextCell
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.pointers import is_name
@@ -36,6 +36,7 @@ from provenance.stores.failures import SelectionAbsent, StateAbsent, StoreDamage
 from provenance.stores.layout import Rows
 from provenance.stores.selections import read_resolution, read_trace
 from provenance.stores.values import (
+    CHANGE_WORDS,
     LinkedResolution,
     Selection,
     StateChange,
@@ -225,6 +226,33 @@ class StateReader:
             raise StoreDamaged(f"versions: expected version {gap} of {name}, got none")
         return tuple(self.info(name, number) for number in numbers)
 
+    def left_out(self, name: str, item_ids: Collection[str]) -> dict[str, PendingItem]:
+        """Give pending items as they were in the last version before one that left them out.
+
+        Args:
+            name: the state.
+            item_ids: of items that the current version has not.
+
+        Raises:
+            StoreDamaged, StateAbsent: a version that had one cannot be read.
+        """
+        if not item_ids:
+            return {}
+        last: dict[str, int] = {}
+        for item_id, version in self._all(
+            "SELECT item_id, version FROM main.changes WHERE name = ? AND kind = 'pending'"
+            " AND change = 'removed' ORDER BY version",
+            (name,),
+        ):
+            if (text := text_of(item_id, "item_id")) in item_ids:
+                last[text] = number_of(version, "version", least=2) - 1
+        found: dict[str, PendingItem] = {}
+        for version in sorted(set(last.values())):
+            for item in self.state_of(self.document(name, version)).pending_items:
+                if last.get(item.item_id) == version:
+                    found[item.item_id] = item
+        return found
+
     def selections(
         self, name: str | None = None, version: int | None = None
     ) -> tuple[Selection, ...]:
@@ -307,7 +335,7 @@ def first_gap(numbers: Sequence[int]) -> int | None:
 
 def _change(row: tuple[Cell, ...]) -> StateChange:
     kind, change = text_of(row[0], "kind"), text_of(row[2], "change")
-    if kind not in set(ItemKind) or change not in set(ChangeKind):
+    if kind not in set(ItemKind) or change not in CHANGE_WORDS:
         raise StoreDamaged("changes: expected a known kind of change, got another")
     return StateChange(
         kind,

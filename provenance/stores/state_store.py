@@ -106,14 +106,17 @@ class DurableStateStore:
             author: who writes it.
             note: why.
             confirmed_by: who confirmed what is new: one for all changes, or by item id. A pending
-                item that moves needs one, and never the model or its summary.
+                item that moves, that comes as done, or that is blocked for another reason needs
+                one, and never the model or its summary.
             conflict_keys: the conflict that a fact won, by fact id. A fact keeps its key from
-                version to version; None takes it away.
+                version to version; None takes it away. A key belongs to one state, and
+                those of facts are not those of evidence; what is invisible in one tells none apart.
 
         Raises:
             StateConflict: another version is current; it has both numbers. Nothing was written.
             ConflictKeyTaken: two facts, or two pieces of evidence, would be current under one key.
-            ForbiddenTransitionError: a pending item moves as `transition_pending` never would.
+            ForbiddenTransitionError: a pending item moves as `transition_pending` never would, or
+                one that was ever done is another one now.
             StoreArgumentError, StateDocumentError: an argument, or the state, cannot be stored.
             NoStateStore, StoreTooNew, StoreDamaged, StoreUnsafe: of the file.
             StoreReadOnly, StoreBusy, StoreWriteFailed: the machine; nothing was written.
@@ -133,13 +136,17 @@ class DurableStateStore:
             found = reader.current_version(name)
             if found != expected:  # before the current state, which may be large, is read
                 raise StateConflict(name, expected=expected, current=found)
+            current = None if found is None else reader.get(name, found)
+            there = () if current is None else current.state.pending_items
+            new = {one.item_id for one in state.pending_items} - {one.item_id for one in there}
             plan = plan_version(
                 name,
                 state,
-                current=None if found is None else reader.get(name, found),
+                current=current,
                 replaces=expected,
                 signature=signature,
                 conflict_keys=conflict_keys,
+                left_out={} if current is None else reader.left_out(name, new),
                 limits=self._limits,
             )
             _add_version(database, name, plan, moment=moment, signature=signature)
