@@ -107,9 +107,11 @@ def selections_lines(selections: Sequence[Selection]) -> Iterator[str]:
         for linked in one.resolutions:
             answer = linked.resolution
             state = answer["status"] if answer["conclusive"] else "inconclusive"
+            because = answer["reason"]
+            said = "" if because is None else f" ({one_line(str(because))})"
             yield (
                 f"  verified {one_line(linked.linked_at)}: {one_line(str(answer['pointer']))} "
-                f"{state} ({one_line(str(answer['reason']))})"
+                f"{state}{said}"
             )
 
 

@@ -9,6 +9,12 @@ Example:
 
 from __future__ import annotations
 
+from provenance.stores.checking import (
+    CheckedVersion,
+    check_version,
+    checked_versions,
+    rows_of_no_version,
+)
 from provenance.stores.failures import (
     ConflictKeyTaken,
     NoStateStore,
@@ -37,6 +43,7 @@ from provenance.stores.values import (
 )
 
 __all__ = [
+    "CheckedVersion",
     "ConflictKeyTaken",
     "DurableStateStore",
     "LinkedResolution",
@@ -59,8 +66,11 @@ __all__ = [
     "StoreWriteFailed",
     "StoredState",
     "VersionList",
+    "check_version",
+    "checked_versions",
     "first_gap",
     "has_store",
     "iter_state_versions",
     "open_snapshot",
+    "rows_of_no_version",
 ]

@@ -12,7 +12,7 @@ Example:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -225,6 +225,27 @@ class StateReader:
         if (gap := first_gap(numbers)) is not None:
             raise StoreDamaged(f"versions: expected version {gap} of {name}, got none")
         return tuple(self.info(name, number) for number in numbers)
+
+    def keys_of_evidence(self, name: str, version: int) -> dict[str, str]:
+        """Give the conflict that each piece of evidence of a version won, by its id."""
+        rows = self._all(
+            "SELECT item_id, conflict_key FROM main.conflict_keys"
+            " WHERE name = ? AND version = ? AND kind != 'fact' ORDER BY item_id",
+            (name, version),
+        )
+        return {text_of(one, "item_id"): text_of(key, "conflict_key") for one, key in rows}
+
+    def row_owners(self) -> Iterator[tuple[str, str, int]]:
+        """Give table, state and version of the rows about versions, each once."""
+        for table in ("changes", "conflict_keys"):
+            last: tuple[str, int] | None = None
+            sql = f"SELECT name, version FROM main.{table} ORDER BY name, version"  # noqa: S608 - ours
+            with closing(self._rows(sql, ())) as rows:
+                for name, version in rows:
+                    owner = text_of(name, "name"), number_of(version, "version")
+                    if owner != last:
+                        last = owner
+                        yield table, owner[0] if is_name(owner[0]) else shown(owner[0]), owner[1]
 
     def left_out(self, name: str, item_ids: Collection[str]) -> dict[str, PendingItem]:
         """Give pending items as they were in the last version before one that left them out.

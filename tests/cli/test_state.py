@@ -512,3 +512,94 @@ def test_a_terminal_gets_the_json_that_this_program_writes(
     assert DurableContextState.from_json(shown.decode()) == DurableContextState.from_json(
         data.decode()
     )
+
+
+_REWRITES = {
+    "document": "UPDATE versions SET document = x'7b7d' WHERE version = 2",
+    "word": "UPDATE changes SET change = 'confirmed' WHERE version = 2",
+    "pointer": "UPDATE changes SET source_pointer = 'transcript:s9:9' WHERE version = 2",
+    "row": "DELETE FROM changes WHERE version = 2",
+    "added row": (
+        "INSERT INTO changes VALUES ('run-1', 2, 7, 'fact', 'x', 'added', 'p', "
+        "'2026-01-01T09:00:00Z', 'user')"
+    ),
+    "key of nobody": "INSERT INTO conflict_keys VALUES ('run-1', 2, 'fact', 'k', 'nobody')",
+    "key of evidence": "UPDATE conflict_keys SET conflict_key = 'x' WHERE kind = 'evidence'",
+    "evidence without": "DELETE FROM conflict_keys WHERE kind = 'evidence'",
+}
+
+
+@pytest.mark.parametrize("name", _REWRITES)
+def test_a_rewritten_history_is_told(home: Path, name: str) -> None:
+    assert _run("log", home).exit_code == 0
+    alter(home, _REWRITES[name])
+    for args in (("log", home), ("log", home, "run-1", "--format", "json")):
+        done = _run(*args)
+        assert done.exit_code == 14, done.output
+        assert "run-1" in done.stdout
+    done = _run("show", home, "run-1", "--version", 2, "--format", "json")
+    assert done.exit_code == 14
+    # What has its digest is still to be had.
+    assert ("ctxaudit.state/1" in done.stdout) == (name != "document")
+    found = CliRunner().invoke(app, ["verify", str(home), "--all", "--format", "json"])
+    codes = {one["code"] for one in json.loads(found.stdout)["findings"]}
+    assert codes & {"state_history_broken", "state_unreadable"}
+
+
+def test_who_confirmed_does_not_follow_from_a_document(home: Path) -> None:
+    alter(home, "UPDATE changes SET confirmed_by = 'user'")
+    assert _run("log", home).exit_code == 0
+
+
+def test_rows_that_a_removed_version_left_are_told(home: Path) -> None:
+    alter(home, "DELETE FROM versions WHERE version = 3")
+    done = _run("log", home)
+    assert done.exit_code == 14
+    assert "run-1 version 3" in done.stderr
+    found = CliRunner().invoke(app, ["verify", str(home), "--all"])
+    assert "state_history_broken" in found.stdout
+
+
+def test_selections_are_those_of_the_version_that_is_shown(home: Path) -> None:
+    store = DurableStateStore(home)
+    store.record_selection("run-1", query="an older one", candidates=["m"], winners=[], version=1)
+    store.record_selection("new", query="before any", candidates=["m"], winners=[])
+
+    def shown(*args: object) -> dict[str, Any]:
+        done = _run("show", home, *args, "--selections", "--format", "json")
+        assert done.exit_code == 0, done.output
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    for args, version, queries in (
+        (["run-1"], 3, ["which port?"]),
+        (["run-1", "--version", 1], 1, ["an older one"]),
+        (["run-1", "--all"], None, ["which port?", "an older one"]),
+        (["new"], None, ["before any"]),
+    ):
+        said = shown(*args)
+        assert said["version"] == version
+        assert [one["query"] for one in said["selections"]] == queries
+    assert "before any version" in _run("show", home, "new", "--selections").stdout
+    assert _run("show", home, "new").exit_code == 12
+    assert _run("show", home, "ghost", "--selections").exit_code == 12
+
+
+def test_an_answer_without_a_reason_is_shown_without_one(home: Path) -> None:
+    store = DurableStateStore(home)
+    store.link_resolution(
+        1, SourceResolution("transcript:s1:1", SourceResolutionStatus.MISSING, "transcript")
+    )
+    out = _run("show", home, "run-1", "--selections").stdout
+    assert "None" not in out
+    assert "transcript:s1:1 missing\n" in out
+
+
+def test_the_log_tells_what_came_as_done(tmp_path: Path) -> None:
+    item = PendingItem("ship", "Ship it.", "transcript:s1:2", T0)
+    state = DurableContextState((), [item, replace(item, item_id="sold", status="done")])
+    DurableStateStore(tmp_path).put("run-1", state, replaces=None, author="h", confirmed_by="user")
+    out = _run("log", tmp_path, "--changes").stdout
+    assert "added      pending item ship:" in out
+    assert "added as done  pending item sold:" in out
+    assert "1 pending item added, 1 pending item added as done" in out
