@@ -28,7 +28,13 @@ from provenance.audit._state_version_pages import STATE_VERSION_PAGES
 from provenance.audit._transcript_pages import TRANSCRIPT_PAGES
 from provenance.audit._word_pages import WORD_PAGES
 
-__all__ = ["Explanation", "all_explanations", "find_explanation", "similar_codes"]
+__all__ = [
+    "Explanation",
+    "all_explanations",
+    "find_explanation",
+    "is_of_transcripts",
+    "similar_codes",
+]
 
 _FAMILIES = {
     "state": STATE_PAGES,
@@ -65,6 +71,11 @@ def all_explanations() -> tuple[Explanation, ...]:
 def find_explanation(code: str) -> Explanation | None:
     """Give the page of a code, or None where there is none."""
     return _PAGES.get(code)
+
+
+def is_of_transcripts(code: str) -> bool:
+    """Say whether a finding of this code is only made in a transcript that is checked whole."""
+    return code in TRANSCRIPT_PAGES or (code in REASON_PAGES and code.startswith("transcript_"))
 
 
 def similar_codes(text: str) -> tuple[str, ...]:
