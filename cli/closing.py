@@ -20,6 +20,7 @@ from provenance.findings import Severity
 
 from .console_faults import weights
 from .exit_codes import ExitCode
+from .streams import one_line
 from .verdict import code_of, faults_of_findings, verdict_of
 
 __all__ = ["Asked", "closing_words"]
@@ -158,7 +159,7 @@ def _words_of(code: str) -> str:
         return _NOT_CORRUPT[code]
     page = find_explanation(code)
     if page is None:
-        return f"there is the finding {code}"
+        return f"there is the finding {one_line(code)}"
     words = page.meaning.rstrip(".")
     is_word = words[:2].istitle() and not words[1:2].isspace()
     return f"{words[:1].lower() if is_word or words[:2] == 'A ' else words[:1]}{words[1:]}"

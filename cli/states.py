@@ -24,6 +24,7 @@ from provenance.stores import (
     StateAbsent,
     StateReader,
     StoredState,
+    StoreOpenToOthers,
     StoreTooNew,
     check_version,
     checked_versions,
@@ -83,6 +84,8 @@ def refused(ctx: click.Context, label: str) -> Iterator[None]:
         raise StateUnsupported(_said(ctx, label, error)) from None
     except CallerError as error:
         raise click.UsageError(f"{label}: {error}", ctx) from None
+    except StoreOpenToOthers as error:
+        raise StateFailed(_said(ctx, label, error)) from None
     except DataError as error:
         raise StateCorrupt(_said(ctx, label, error)) from None
     except MachineError as error:

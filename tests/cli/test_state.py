@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -286,6 +288,7 @@ def test_diff_of_an_order(tmp_path: Path) -> None:
 
 def test_put_and_its_conflict(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "a.json"
+    home.mkdir()
     file.write_text(a_state("one").to_json())
     done = _run("put", home, "run-1", file, "--replaces", "none", "--author", "ops", "--note", "x")
     assert done.exit_code == 0, done.output
@@ -360,7 +363,7 @@ def test_put_into_what_is_not_safe(tmp_path: Path) -> None:
     filled(home, versions=1)
     file_of(home).chmod(0o644)
     code, said = _code("put", home, "run-1", file, "--replaces", 1, "--author", "o")
-    assert (code, "chmod 600" in said) == (14, True)
+    assert (code, "chmod 600" in said) == (1, True)
     assert _code("log", home) == (0, "")
 
 
@@ -480,7 +483,7 @@ def test_the_release_that_is_installed_is_no_version_of_a_state(
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("DELETE FROM versions WHERE version = 2", "versions of a state are missing"),
+        ("DELETE FROM versions WHERE version = 2", "the history of a state is not whole"),
         ("UPDATE versions SET document = x'00' WHERE version = 3", "a state cannot be read"),
         ("PRAGMA user_version=9", "a state cannot be read"),
     ],
@@ -603,3 +606,58 @@ def test_the_log_tells_what_came_as_done(tmp_path: Path) -> None:
     assert "added      pending item ship:" in out
     assert "added as done  pending item sold:" in out
     assert "1 pending item added, 1 pending item added as done" in out
+
+
+def _put_order(home: Path, file: Path, *more: object) -> tuple[object, ...]:
+    return ("put", home, "run-1", file, "--replaces", "none", "--author", "o", *more)
+
+
+def test_put_makes_no_home(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(a_state("one").to_json())
+    code, said = _code(*_put_order(tmp_path / "hoem", file))
+    assert (code, "hoem" in said) == (2, True)
+    assert not (tmp_path / "hoem").exists()
+    (tmp_path / "home").mkdir()
+    assert _code(*_put_order(tmp_path / "home", file))[0] == 0
+
+
+def test_a_folder_that_others_may_write_is_not_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(a_state("one").to_json())
+    (tmp_path / "home/states").mkdir(parents=True)
+    (tmp_path / "home/states").chmod(0o775)
+    code, said = _code(*_put_order(tmp_path / "home", file))
+    assert (code, "chmod go-w" in said) == (1, True)
+    (tmp_path / "home/states").chmod(0o755)
+    assert _code(*_put_order(tmp_path / "home", file))[0] == 0
+
+
+def test_a_failing_output_says_what_is_stored(tmp_path: Path, checkout: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    file = tmp_path / "a.json"
+    file.write_text(a_state("one").to_json())
+    (tmp_path / "home").mkdir()
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cli", "state", *map(str, _put_order(tmp_path / "home", file))],
+            cwd=checkout,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "run-1 version 1 is stored" in done.stderr
+    assert DurableStateStore(tmp_path / "home").names() == ("run-1",)
+
+
+def test_a_fact_may_have_the_sign_in_its_id(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    fact = DurableFact("a=b", "x", _POINTER, T0)
+    file.write_text(DurableContextState([fact]).to_json())
+    (tmp_path / "home").mkdir()
+    assert _code(*_put_order(tmp_path / "home", file, "--conflict-key", "a=b=port"))[0] == 0
+    (version,) = DurableStateStore(tmp_path / "home").history("run-1")
+    assert version.conflict_keys == {"a=b": "port"}
