@@ -27,7 +27,7 @@ from provenance.fs.failures import FILE_FAILURES
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.locks import LockFile, canonical_pointer
 from provenance.pointers import SourcePointer, SourcePointerError, parse_source_pointer
-from provenance.policy import FileTrait, Policy, Verdict
+from provenance.policy import FileTrait, Policy, PolicyOrigin, Verdict
 from provenance.transcripts.discovery import Candidate
 
 __all__ = ["AuditPart", "TranscriptTree", "WholeTranscript"]
@@ -208,6 +208,21 @@ class AuditPart:
     def decide(self, pointer: SourcePointer, tenant: str | None) -> AuthorizationDecision:
         """Join the policies: a denial first, then a refusal, and only then leave."""
         return decide_together(self.policies, pointer, tenant=tenant)
+
+    def is_withheld(self, pointer: SourcePointer, tenant: str | None) -> bool:
+        """Say whether the target's own policy alone keeps a pointer from being looked up."""
+        if self.verdict(pointer, tenant) is Verdict.ALLOW:
+            return False
+        operators = [one for one in self.policies if one.origin is not PolicyOrigin.TARGET]
+        return decide_together(operators, pointer, tenant=tenant).verdict is Verdict.ALLOW
+
+    @property
+    def target_refuses_more(self) -> bool:
+        """Whether the target refuses kinds of open files that the operator does not."""
+        own, operators = set[FileTrait](), set[FileTrait]()
+        for one in self.policies:
+            (own if one.origin is PolicyOrigin.TARGET else operators).update(one.traits)
+        return not own <= operators
 
     def verdict(self, pointer: SourcePointer, tenant: str | None) -> Verdict:
         """Say what the joined policies decide."""

@@ -127,8 +127,9 @@ def test_an_update_keeps_what_another_run_pinned_meanwhile(
     from cli.application import app
 
     home = tmp_path / "home"
-    _home(home, 2)
-    _add(home, range(7, 8))  # nothing cites it: an update removes it
+    _home(home, 3)
+    assert CliRunner().invoke(command, [str(home), "--state", "3"]).exit_code == 0
+    (home / "states/3.json").unlink()  # nothing cites it: an update removes it
     gather = pinning.gather
 
     def meanwhile(request: PinRequest) -> object:
