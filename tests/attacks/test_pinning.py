@@ -128,7 +128,7 @@ def test_an_update_keeps_what_another_run_pinned_meanwhile(
 
     home = tmp_path / "home"
     _home(home, 3)
-    assert CliRunner().invoke(command, [str(home), "--state", "3"]).exit_code == 0
+    assert CliRunner().invoke(app, ["pin", str(home), "--state", "3"]).exit_code == 0
     (home / "states/3.json").unlink()  # nothing cites it: an update removes it
     gather = pinning.gather
 
