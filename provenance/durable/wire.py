@@ -96,7 +96,9 @@ def read_state(text: str, *, limits: Limits = DEFAULT_LIMITS) -> DurableContextS
     if text.startswith("\ufeff"):
         raise StateDocumentError("document: expected JSON, got a byte order mark before it")
     if text.count("{") > _MOST_OBJECTS:
-        raise StateDocumentError(f"document: expected at most {_MOST_OBJECTS} objects, got more")
+        raise StateDocumentError(
+            f"document: expected at most {_MOST_OBJECTS} opening braces, got more"
+        )
     if _nesting(text) > _MAX_NESTING:
         raise StateDocumentError(
             f"document: expected at most {_MAX_NESTING} levels of nesting, got more"

@@ -264,7 +264,9 @@ def test_deep_nesting_is_one_clean_error(text: str) -> None:
 
 def test_millions_of_members_are_refused_before_they_are_built() -> None:
     text = '{"schema":"ctxaudit.state/1","facts":[' + "{}," * 300_000 + "{}]}"
-    with pytest.raises(StateDocumentError, match="expected at most 250000 objects, got more"):
+    with pytest.raises(
+        StateDocumentError, match="expected at most 250000 opening braces, got more"
+    ):
         DurableContextState.from_json(text)
 
 
