@@ -97,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("target", type=Path)
     audit.add_argument("--jobs", type=int, default=1)
     audit.add_argument("--check", choices=("records", "none"), default="records")
+    audit.add_argument("--sandbox", action="store_true")
     audit.set_defaults(setup=_audit)
 
     parsing = tasks.add_parser("json-lines")
@@ -197,11 +198,13 @@ def _hash(arguments: argparse.Namespace) -> Work:
 
 def _audit(arguments: argparse.Namespace) -> Work:
     from provenance.audit import AuditRequest, run_audit
+    from provenance.audit.sandboxed import run_sandboxed_audit
 
+    run = run_sandboxed_audit if arguments.sandbox else run_audit
     request = AuditRequest(targets=(str(arguments.target),), jobs=arguments.jobs)
 
     def work() -> Callable[[], str | None]:
-        report = run_audit(request, clock=lambda: datetime.now(UTC), stopwatch=time.perf_counter)
+        report = run(request, clock=lambda: datetime.now(UTC), stopwatch=time.perf_counter)
         return lambda: _records_of(report, kind=arguments.check)
 
     return work

@@ -28,7 +28,13 @@ _COMMANDS = {
     "attest": (".commands.attest", "Check the signed result of a run."),
     "cite": (".commands.cite", "Print pointers to the records of transcripts that hold a text."),
     "compact": (".commands.compact", "Compact a history of messages, with a receipt."),
+    "completion": (".commands.completion", "Print the script that completes in a shell."),
+    "doctor": (
+        ".commands.doctor",
+        "Say what is unsafe about roots and machine, and what it costs.",
+    ),
     "explain": (".commands.explain", "What a reason, finding or exit code means, and what to do."),
+    "gc": (".commands.gc", "List artifacts that nothing cites, or remove them."),
     "keygen": (".commands.keygen", "Make a key pair for seals and attestations."),
     "log": (".commands.log", "Write and check proofs that a source is sealed."),
     "pin": (".commands.pin", "Write down digest and length of all evidence, in a lock file."),

@@ -10,7 +10,7 @@ Example:
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -51,6 +51,7 @@ from .options import Manner
 from .outputs import Output
 from .progress import Progress
 from .report_texts import Words, report_text
+from .sandboxing import audit_runner
 from .streams import OutputFailed, talk, write_text
 from .verdict import verdict_of
 
@@ -63,7 +64,10 @@ _EXCERPT_CHARACTERS = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyOrder:
-    """The options of one audit, as they were given; `command` is what the operator called."""
+    """The options of one audit, as they were given; `command` is what the operator called.
+
+    `precheck` raises a usage error for targets that the command does not take.
+    """
 
     targets: tuple[str, ...]
     pointers: tuple[str, ...]
@@ -95,6 +99,8 @@ class VerifyOrder:
     attest: str | None = None
     attest_output: str | None = None
     excerpts: bool = False
+    sandbox: bool = False
+    precheck: Callable[[], None] | None = None
 
 
 def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
@@ -133,7 +139,7 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     trace = DecisionTrace(order.decisions)
     listener = _Relay(order, interrupts, trace)
     try:
-        report = run_audit(
+        report = audit_runner(run_audit, sandbox=order.sandbox, precheck=order.precheck)(
             replace(
                 _request(order, policy, data),
                 lock=lock,
@@ -155,7 +161,11 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     finally:
         interrupts.hold()
         listener.close()
-    report = replace(report, weakened_by_environment=order.weakened_by_environment)
+    report = replace(
+        report,
+        weakened_by_environment=order.weakened_by_environment,
+        is_sandboxed=order.sandbox,
+    )
     code = verdict_of(report, fail_on=order.fail_on, exit_zero=order.exit_zero)
     try:
         for output in order.outputs:

@@ -11,14 +11,16 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from provenance.audit import find_explanation
+from provenance.audit import find_explanation, is_of_transcripts
 from provenance.audit_report import AuditReport
 from provenance.findings import Severity
 
 from .console_faults import weights
 from .exit_codes import ExitCode
+from .streams import one_line
 from .verdict import code_of, faults_of_findings, verdict_of
 
 __all__ = ["Asked", "closing_words"]
@@ -32,7 +34,8 @@ _ALL_SOUND = "Every transcript that was checked is sound."
 _NOT_CORRUPT = {
     "evidence_too_weak": "some evidence proves less than --min-strength asks for",
     "state_unreadable": "a state cannot be read, so nobody knows what it rests on",
-    "state_history_broken": "versions of a state are missing from its store",
+    "state_history_broken": "the history of a state is not whole",
+    "lock_unreadable": "a home's lock file cannot be read, so nobody knows what was pinned",
     "receipt_unreadable": "a receipt cannot be read, so nobody knows where texts went",
     "config_invalid": "a home's own ctxaudit.toml is not understood",
     "waiver_expired": "a waiver is over, so that nobody answers for what it covered",
@@ -139,10 +142,34 @@ def _corrupt(report: AuditReport) -> str:
     codes = sorted(
         {found for found, code in faults_of_findings(report) if code is ExitCode.CORRUPT}
     )
-    found = [_NOT_CORRUPT[code] for code in codes if code in _NOT_CORRUPT]
-    seals = [code for code in codes if code.startswith(_OF_SEALS)]
-    if seals:
+    whole = _of_transcripts(report, codes)
+    found = [
+        _words_of(code) for code in codes if not code.startswith(_OF_SEALS) and code not in whole
+    ]
+    if any(code.startswith(_OF_SEALS) for code in codes):
         found.append("the home or its log is not what was sealed")
-    if len(found) - bool(seals) < len(codes) - len(seals):
+    if not whole.isdisjoint(codes):
         found.insert(0, "a transcript that was checked whole has a fault")
     return f"Counts as corrupt: {'; '.join(found)}."
+
+
+def _words_of(code: str) -> str:
+    """Say what a finding is, in the words of this page or of its own (`ctxaudit explain`)."""
+    if code in _NOT_CORRUPT:
+        return _NOT_CORRUPT[code]
+    page = find_explanation(code)
+    if page is None:
+        return f"there is the finding {one_line(code)}"
+    words = page.meaning.rstrip(".")
+    is_word = words[:2].istitle() and not words[1:2].isspace()
+    return f"{words[:1].lower() if is_word or words[:2] == 'A ' else words[:1]}{words[1:]}"
+
+
+def _of_transcripts(report: AuditReport, codes: Iterable[str]) -> frozenset[str]:
+    """Give the codes of what was found in transcripts that were checked whole."""
+    listed = {code for one in report.transcripts for code in one.findings}
+    return frozenset(
+        code
+        for code in codes
+        if code not in _NOT_CORRUPT and (code in listed or is_of_transcripts(code))
+    )

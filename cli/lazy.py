@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from .options import HelpfulGroup, interrupts_of
 
@@ -48,6 +49,15 @@ class LazyGroup(HelpfulGroup):
         if not isinstance(command, click.Command):
             raise TypeError(f"{cmd_name}: expected a click command")
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer the commands without loading them, and the options."""
+        commands = [
+            CompletionItem(name, help=self._entries[name][1])
+            for name in self.list_commands(ctx)
+            if name.startswith(incomplete)
+        ]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without loading them."""

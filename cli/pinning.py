@@ -11,13 +11,20 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
 from provenance.audit.lock import unreadable_lock
 from provenance.audit.pin_plan import Change, ChangeKind, PinPlan, plan_pins
-from provenance.audit.pinning import Gathered, LockPlace, PinRequest, gather, locked_place
+from provenance.audit.pinning import (
+    Gathered,
+    LockPlace,
+    PinRequest,
+    gather,
+    locked_place,
+    read_cited,
+)
 from provenance.audit.request import TargetError
 from provenance.clock import utc_now
 from provenance.errors import CtxauditError, MachineError
@@ -89,6 +96,10 @@ def _obstacle(gathered: Gathered, order: PinOrder) -> ExitCode:
         # With --available-only, what was left out says more than that nothing is left.
         code = worst(map(code_of, gathered.unavailable))
         code = ExitCode.NOTHING_VERIFIED if code is ExitCode.OK else code
+        if gathered.altered and not order.update:
+            # What is cited no more was written otherwise: that is more than that nothing is cited.
+            plan = plan_pins(gathered.before, gathered.altered, at=utc_now())
+            return _refuse(list(plan.changes), order)
         if not gathered.unavailable:
             talk("ctxaudit pin: expected a state that cites something, got none")
     if code is not ExitCode.OK:
@@ -115,23 +126,31 @@ def _pin(place: LockPlace, gathered: Gathered, order: PinOrder) -> ExitCode:
         finding = unreadable_lock(_label(order), error)
         talk(f"ctxaudit pin: {finding.target}: {finding.message} ({finding.code})")
         return fault_of_code(finding.code)
-    # 2. What changes. Only a run over the whole home knows what nothing rests on any more.
-    is_dropping = order.update and order.request.state is None
+    # 2. What changes. Only a run over the whole home knows what nothing rests on any more; and what
+    # it read before the folder was held may be cited again.
+    unused: frozenset[str] = frozenset()
+    if order.request.state is None and gathered.unused:
+        cited, findings = read_cited(order.request)
+        if findings:
+            return _obstacle(replace(gathered, findings=findings), order)
+        unused = gathered.droppable(present, cited)
     plan = plan_pins(
         present,
-        gathered.confirmed,
+        (*gathered.confirmed, *gathered.altered),
         at=utc_now(),
-        droppable=gathered.droppable if is_dropping else (),
+        droppable=unused if order.update else (),
     )
     differing = [change for change in plan.changes if change.kind is ChangeKind.CHANGED]
     if differing and not order.update:
         return _refuse(differing, order)
+    if order.update and not order.quiet:
+        _name_gone(gathered)
     # 3. Said first, then written.
     write_text("".join(map(_line, plan.changes)))
     if plan.changes and not order.dry_run:
         place.write(plan.lock)
     if not order.quiet:
-        talk(f"ctxaudit pin: {_label(order)}: {_summary(plan, gathered, order)}")
+        talk(f"ctxaudit pin: {_label(order)}: {_summary(plan, gathered, order, len(unused))}")
     return ExitCode.OK
 
 
@@ -154,13 +173,21 @@ def _digits(change: Change) -> Iterator[str]:
     return ("-" if one is None else one.sha256[:_SHOWN_DIGITS] for one in (change.old, change.new))
 
 
-def _summary(plan: PinPlan, gathered: Gathered, order: PinOrder) -> str:
+def _name_gone(gathered: Gathered) -> None:
+    for one in gathered.gone[:_MOST_NAMED]:
+        state = one.status if one.conclusive else "inconclusive"
+        talk(f"ctxaudit pin: {one.pointer}: kept, its source is {state} ({one.reason})")
+
+
+def _summary(plan: PinPlan, gathered: Gathered, order: PinOrder, droppable: int) -> str:
     counts = [f"{plan.count(kind)} {kind}" for kind in ChangeKind]
     counts.append(f"{plan.unchanged} unchanged")
     if gathered.unavailable:
         counts.append(f"{len(gathered.unavailable)} left out")
-    unused = len(gathered.droppable) - plan.count(ChangeKind.REMOVED)
-    if unused > 0 and order.request.state is None:
+    if gathered.gone and order.request.state is None:
+        counts.append(f"{len(gathered.gone)} kept whose source is not available")
+    unused = droppable - plan.count(ChangeKind.REMOVED)
+    if unused > 0:
         counts.append(f"{unused} that nothing cites any more")
     done = "written" if plan.changes else "nothing to write"
     return f"{', '.join(counts)}; {'nothing written (--dry-run)' if order.dry_run else done}"

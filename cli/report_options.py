@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import click
 
+from .completing import complete_states
 from .options import PathName, option
 from .outputs import FORMATS
 
@@ -51,6 +52,7 @@ def report_options(command: _F) -> _F:
         multiple=True,
         metavar="STATES",
         callback=_states,
+        shell_complete=complete_states,
         help=f"Only these count for the exit code, with commas: {', '.join(STATES)}.",
     )(command)
     command = option(

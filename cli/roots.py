@@ -24,7 +24,7 @@ from provenance.fs import TrustedRoot
 
 from .streams import talk
 
-__all__ = ["choose_home", "part_below"]
+__all__ = ["choose_home", "is_home", "part_below"]
 
 
 def choose_home(
@@ -47,7 +47,7 @@ def choose_home(
     """
     if home is not None or transcript_root is not None or artifact_root is not None:
         return home
-    if _is_home(".", session_id):
+    if is_home(".", session_id):
         return "."
     raise click.UsageError(
         "expected --home, --transcript-root or --artifact-root (this folder is no state home)",
@@ -78,15 +78,16 @@ def part_below(home: str | None, request: AuditRequest) -> AuditPart:
     return part
 
 
-def _is_home(path: str, session_id: str | None) -> bool:
-    root = TrustedRoot(path)
+def is_home(path: str, session_id: str | None = None) -> bool:
+    """Say whether a folder looks like a state home, or holds this session's artifacts."""
     try:
-        with root.open_directory() as folder:
-            if not HOME_MARKERS.isdisjoint(entry.name for entry in folder.entries()):
+        with TrustedRoot(path) as root:
+            with root.open_directory() as folder:
+                if not HOME_MARKERS.isdisjoint(entry.name for entry in folder.entries()):
+                    return True
+            if session_id is not None:
+                root.open_directory(session_id, ARTIFACT_FOLDER).close()
                 return True
-        if session_id is not None:
-            root.open_directory(session_id, ARTIFACT_FOLDER).close()
-            return True
     except CtxauditError:
         return False
     return False

@@ -16,7 +16,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from .completing import complete_formats
 from .options import option
 
 __all__ = [
@@ -66,6 +68,12 @@ class FormatName(_TextType):
             if value not in names:
                 self.fail(f"expected one of {', '.join(names)}, got {value!r}", param, ctx)
         return value
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Let the shell complete the names."""
+        return complete_formats(incomplete)
 
 
 class Since(_TimeType):

@@ -21,9 +21,9 @@ from provenance.limits import DEFAULT_LIMITS
 from provenance.stores import DurableStateStore
 
 from .interrupts import Interrupts
-from .operator_files import label_of, read_stdin
+from .operator_files import is_folder, label_of, read_stdin
 from .states import refused
-from .streams import write_text
+from .streams import OutputFailed, write_text
 
 __all__ = ["PutOrder", "put_state"]
 
@@ -58,6 +58,11 @@ def put_state(ctx: click.Context, interrupts: Interrupts, order: PutOrder) -> No
         state = parse_state(_read(ctx, interrupts, order.file), limits=DEFAULT_LIMITS)
     except CtxauditError as error:
         raise click.UsageError(f"{label}: {error}", ctx) from None
+    # A home that is not there is a mistyped one: a store made in its place would go unnoticed.
+    if not is_folder(order.home):
+        raise click.UsageError(
+            f"{label_of(order.home)}: expected a folder that is there, got none", ctx
+        )
     # An interrupt comes before or after, so that what is stored is also said.
     with (
         interrupts.held_back(),
@@ -75,9 +80,16 @@ def put_state(ctx: click.Context, interrupts: Interrupts, order: PutOrder) -> No
         )
         if order.is_json:
             document = {"name": made.name, "version": made.version, "sha256": made.sha256}
-            write_text(json.dumps(document) + "\n")
+            text = json.dumps(document) + "\n"
         else:
-            write_text(f"{made.name} version {made.version} {made.sha256}\n")
+            text = f"{made.name} version {made.version} {made.sha256}\n"
+        try:
+            write_text(text)
+        except OutputFailed as error:
+            # Whoever tries again has to know that he is not the first.
+            raise OutputFailed(
+                f"{error.message}; {made.name} version {made.version} is stored"
+            ) from None
 
 
 def _read(ctx: click.Context, interrupts: Interrupts, file: str) -> bytes:

@@ -36,7 +36,8 @@ _NOUNS = {
     "pending": ("pending item", "pending items"),
     "evidence": ("piece of evidence", "pieces of evidence"),
 }
-# As wide as the longest word of a change.
+_ADDED = {"added_done": "added as done", "added_blocked": "added as blocked"}
+# As wide as the longest word of a change, but for those two.
 _WIDTH = len("completed")
 
 Item = DurableFact | PendingItem | RetrievalEvidence
@@ -106,9 +107,11 @@ def selections_lines(selections: Sequence[Selection]) -> Iterator[str]:
         for linked in one.resolutions:
             answer = linked.resolution
             state = answer["status"] if answer["conclusive"] else "inconclusive"
+            because = answer["reason"]
+            said = "" if because is None else f" ({one_line(str(because))})"
             yield (
                 f"  verified {one_line(linked.linked_at)}: {one_line(str(answer['pointer']))} "
-                f"{state} ({one_line(str(answer['reason']))})"
+                f"{state}{said}"
             )
 
 
@@ -141,7 +144,8 @@ def _headline(version: StateVersion) -> str:
 def _in_numbers(changes: Iterable[StateChange]) -> str:
     counts = Counter((change.kind, change.change) for change in changes)
     said = [
-        f"{count:,} {_NOUNS[kind][count != 1]} {change}" for (kind, change), count in counts.items()
+        f"{count:,} {_NOUNS[kind][count != 1]} {_ADDED.get(change, change)}"
+        for (kind, change), count in counts.items()
     ]
     return ", ".join(said) or "no member changed"
 
@@ -153,7 +157,8 @@ def _noun(kind: str) -> str:
 def _change_line(change: StateChange) -> str:
     by = "" if change.confirmed_by is None else f" by {one_line(change.confirmed_by)}"
     return (
-        f"{change.change:{_WIDTH}}  {_noun(change.kind)} {one_line(change.item_id)}: confirmed "
+        f"{_ADDED.get(change.change, change.change):{_WIDTH}}  {_noun(change.kind)} "
+        f"{one_line(change.item_id)}: confirmed "
         f"{one_line(change.confirmed_at)}{by} from {one_line(change.source_pointer)}"
     )
 

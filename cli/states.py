@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 import click
@@ -23,8 +23,13 @@ from provenance.fs import SourceAbsent, TrustedRoot
 from provenance.stores import (
     StateAbsent,
     StateReader,
+    StoredState,
+    StoreOpenToOthers,
     StoreTooNew,
+    check_version,
+    checked_versions,
     open_snapshot,
+    rows_of_no_version,
 )
 from provenance.stores.planning import require_state_name
 
@@ -35,6 +40,8 @@ from .state_views import difference_lines, log_lines, selections_lines, state_li
 from .streams import talk, write_bytes, write_text
 
 __all__ = ["StateFailed", "diff_versions", "list_versions", "refused", "show_version"]
+
+_MOST_TOLD = 20
 
 
 class StateFailed(click.ClickException):
@@ -77,6 +84,8 @@ def refused(ctx: click.Context, label: str) -> Iterator[None]:
         raise StateUnsupported(_said(ctx, label, error)) from None
     except CallerError as error:
         raise click.UsageError(f"{label}: {error}", ctx) from None
+    except StoreOpenToOthers as error:
+        raise StateFailed(_said(ctx, label, error)) from None
     except DataError as error:
         raise StateCorrupt(_said(ctx, label, error)) from None
     except MachineError as error:
@@ -94,9 +103,7 @@ def list_versions(
     label, code = label_of(home), ExitCode.OK
     with _opened(ctx, home) as reader:
         found = reader.scan()
-        for fault in found.faults:
-            talk(f"{ctx.command_path}: {label}: {fault}")
-            code = ExitCode.CORRUPT
+        faults = list(found.faults)
         names = list(found.versions) if name is None else [require_state_name(name)]
         histories = []
         for one in names:
@@ -105,8 +112,14 @@ def list_versions(
             except StateAbsent:
                 raise
             except CtxauditError as error:
-                talk(f"{ctx.command_path}: {label}: {error}")
-                code = ExitCode.CORRUPT
+                faults.append(str(error))
+            for checked in checked_versions(reader, one, found.versions.get(one, ())):
+                faults += checked.faults if checked.error is None else [str(checked.error)]
+        if name is None:
+            faults += rows_of_no_version(reader, found.versions)
+    if faults:
+        code = ExitCode.CORRUPT
+        _tell(ctx, label, faults)
     if is_json:
         _write_json(log_json(histories))
     else:
@@ -122,27 +135,48 @@ def show_version(
     *,
     is_json: bool,
     has_selections: bool,
-) -> None:
+    is_all: bool = False,
+) -> ExitCode:
     """Print one version of a state; with its selections where they are asked for.
+
+    Args:
+        ctx: of the command.
+        home: the state home.
+        name: the state.
+        version: None: the current one.
+        is_json: print JSON.
+        has_selections: also the traces of that version.
+        is_all: of all versions, and those from before there was any.
 
     Raises:
         click.UsageError, StateFailed: it cannot be read.
     """
+    kept: StoredState | None = None
+    faults: tuple[str, ...] = ()
+    of_version = version
     with _opened(ctx, home) as reader:
         require_state_name(name)
-        kept = reader.get(name, version)
         current = reader.current_version(name)
-        selections = reader.selections(name, version) if has_selections else ()
-    if is_json and has_selections:
-        _write_json(selections_json(name, version, selections))
-    elif is_json:
+        # A trace may be older than the first version of its state.
+        if version is not None or current is not None or not has_selections:
+            kept = reader.get(name, version)
+            faults, of_version = check_version(reader, kept), kept.version
+        selections = reader.selections(name, None if is_all else of_version)
+        if kept is None and not selections:
+            raise StateAbsent("name: expected a state or selections of that name, got neither")
+    if faults:
+        _tell(ctx, label_of(home), faults)
+    if has_selections and is_json:
+        _write_json(selections_json(name, None if is_all else of_version, selections))
+    elif is_json and kept is not None:
         # To a terminal goes what this program writes of it, in which nothing steers one.
         write_bytes(kept.state.to_json().encode() if _is_terminal() else kept.document)
     else:
-        lines = [*state_lines(kept, current=current or kept.version)]
+        lines = [] if kept is None else [*state_lines(kept, current=current or kept.version)]
         if has_selections:
-            lines += ["", *selections_lines(selections)]
+            lines += [*([""] if lines else []), *selections_lines(selections)]
         write_text("".join(f"{line}\n" for line in lines))
+    return ExitCode.CORRUPT if faults else ExitCode.OK
 
 
 def diff_versions(
@@ -191,6 +225,15 @@ def _opened(ctx: click.Context, home: str) -> Iterator[StateReader]:
         except SourceAbsent:
             raise StateAbsent("states: expected a state store, got none") from None
         yield reader
+
+
+def _tell(ctx: click.Context, label: str, faults: Sequence[str]) -> None:
+    """Tell what is wrong, each thing once; a hostile store has very many."""
+    told = list(dict.fromkeys(faults))
+    for fault in told[:_MOST_TOLD]:
+        talk(f"{ctx.command_path}: {label}: {fault}")
+    if len(told) > _MOST_TOLD:
+        talk(f"{ctx.command_path}: {label}: {len(told) - _MOST_TOLD} more; verify --all lists them")
 
 
 def _said(ctx: click.Context, label: str, error: CtxauditError) -> str:

@@ -2,9 +2,10 @@
 
 Guarantees: pure. A finding of severity error counts like the state that its code belongs to, else
 as corrupt. A code that was counted and of which nothing is listed counts like an error: it may be
-one. What a waiver covers does not count; a waiver that is over counts whatever `--fail-on` leaves
-out. A run that verified nothing is never a success. What `--fail-on` leaves out does not count; it
-cannot make "nothing was verified" or an interrupt a success.
+one. What a waiver covers does not count; a waiver that is over, and what a target's own policy
+alone withholds, count whatever `--fail-on` leaves out. A run that verified nothing is never a
+success. What `--fail-on` leaves out does not count; it cannot make "nothing was verified" or an
+interrupt a success.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -80,7 +81,9 @@ _OF_REFERENCE = {
 # Counts as a warning, too: where too many references wait for their records, one of those that
 # were dropped may lead to nothing, and nobody knows.
 COUNTS_AS_WARNING = "reference_not_checked"
-_WAIVER_EXPIRED = "waiver_expired"
+# What counts whatever `--fail-on` leaves out: a waiver must not end without anybody noticing, and
+# what a target decides of its own audit must not choose which states count.
+_ALWAYS = {"waiver_expired": ExitCode.CORRUPT, "denied_by_target": ExitCode.DENIED}
 
 
 def verdict_of(
@@ -101,8 +104,11 @@ def verdict_of(
     codes = frozenset(_faults(report))
     if fail_on is not None:
         codes &= frozenset().union(*(COUNTABLE[name] for name in fail_on))
-        if report.finding_counts.get(_WAIVER_EXPIRED):
-            codes |= {ExitCode.CORRUPT}
+        codes |= {
+            weight
+            for found, weight in _ALWAYS.items()
+            if report.finding_counts.get(found, 0) > report.waived_counts.get(found, 0)
+        }
     code = worst(codes)
     if code is not ExitCode.OK:
         return ExitCode.OK if exit_zero else code
@@ -148,7 +154,7 @@ def fault_of_code(code: str) -> ExitCode:
     if code in _OF_REFERENCE:
         return _OF_REFERENCE[code]
     if code not in REASON_STATUS:
-        return ExitCode.CORRUPT
+        return _ALWAYS.get(code, ExitCode.CORRUPT)
     reason = Reason(code)
     if reason in INCONCLUSIVE_REASONS:
         return ExitCode.INCONCLUSIVE

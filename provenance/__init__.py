@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         Strength,
     )
     from provenance.resolver import SourcePointerResolver
+    from provenance.retention import GcOrder, GcReport, collect_garbage
     from provenance.stores import (
         ConflictKeyTaken,
         DurableStateStore,
@@ -138,6 +139,8 @@ __all__ = [
     "EvidenceUnavailable",
     "ExactCounter",
     "Finding",
+    "GcOrder",
+    "GcReport",
     "HeuristicCounter",
     "InsertedBlock",
     "ItemChange",
@@ -201,6 +204,7 @@ __all__ = [
     "artifact_pointer",
     "capture_retrieval_evidence",
     "check_provider_rules",
+    "collect_garbage",
     "compact_context",
     "compact_context_async",
     "compact_if_needed",
@@ -244,6 +248,8 @@ _HOME = {
     "EvidenceUnavailable": "provenance.evidence",
     "ExactCounter": "provenance.messages",
     "Finding": "provenance.findings",
+    "GcOrder": "provenance.retention",
+    "GcReport": "provenance.retention",
     "HeuristicCounter": "provenance.messages",
     "InsertedBlock": "provenance.compaction",
     "ItemChange": "provenance.durable",
@@ -306,6 +312,7 @@ _HOME = {
     "artifact_pointer": "provenance.pointers",
     "capture_retrieval_evidence": "provenance.durable",
     "check_provider_rules": "provenance.messages",
+    "collect_garbage": "provenance.retention",
     "compact_context": "provenance.compaction",
     "compact_context_async": "provenance.compaction",
     "compact_if_needed": "provenance.compaction",

@@ -299,6 +299,7 @@ class AuditReport:
         uncited: transcripts and artifacts of homes that nothing cites.
         is_interrupted: the run was ended from outside before its work was done.
         weakened_by_environment: variables that set an option which weakens the verdict.
+        is_sandboxed: all of it was read in a process that could do nothing else (`--sandbox`).
     """
 
     targets: tuple[str, ...] = ()
@@ -318,6 +319,7 @@ class AuditReport:
     uncited: int = 0
     is_interrupted: bool = False
     weakened_by_environment: tuple[str, ...] = ()
+    is_sandboxed: bool = False
 
     @property
     def summary(self) -> Summary:

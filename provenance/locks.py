@@ -2,8 +2,8 @@ r"""The lock file `ctxaudit.lock`: what the evidence behind each pointer was whe
 
 Guarantees: pure. `encode_lock` writes one pin a line, sorted by pointer, the same bytes for equal
 locks, and `parse_lock` reads them back as an equal lock. `parse_lock` refuses what is not exactly
-a lock: too many bytes (before anything is parsed), marks of a merge conflict, another schema, a
-key that is unknown, missing or stands twice, a pointer that is malformed, not in its canonical
+a lock: too many bytes or members (before it is parsed), marks of a merge conflict, another schema,
+a key that is unknown, missing or stands twice, a pointer that is malformed, not in its canonical
 form, out of order or there twice, a digest of fewer than 64 digits. White space (line ends of any
 kind among it) and the order of keys are free.
 
@@ -49,6 +49,11 @@ _MOST_BYTES = 2**63 - 1
 _is_digest = re.compile("[0-9a-f]{64}").fullmatch
 _is_time = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z").fullmatch
 _is_run = re.compile("[0-9]{8}T[0-9]{6}Z-[0-9a-f]{16}").fullmatch
+# The shortest line that a pin has; so many at most are in a file of some size.
+_SHORTEST_PIN_BYTES = 180
+# What takes little memory whatever it holds; there, a fault is named more exactly.
+_SMALL_BYTES = 1 << 20
+_AFTER_A_MERGE = "after a merge take either side and run ctxaudit pin"
 # Of git, Mercurial and Subversion. No JSON has a line that begins like this: a string holds no raw
 # line end.
 _find_conflict = re.compile(rb"^(?:<{7}|={7}|>{7}|\|{7})", re.MULTILINE).search
@@ -162,16 +167,29 @@ def parse_lock(data: bytes, *, max_bytes: int = DEFAULT_LIMITS.max_document_byte
     if conflict is not None:
         line = data.count(b"\n", 0, conflict.start()) + 1
         raise LockError(f"expected a lock file, got merge conflict markers in line {line}")
-    # 3. Strict JSON.
+    # 3. No more members than so many bytes of pins can have: small objects take a hundred times
+    # the memory of their text. No text in a lock holds one of these characters.
+    objects = data.count(b"{")
+    if len(data) > _SMALL_BYTES and (
+        objects > 1 + len(data) // _SHORTEST_PIN_BYTES
+        or data.count(b"[") > 1
+        or data.count(b",") > 1 + len(_PIN_KEYS) * objects
+    ):
+        raise LockError("file: expected pins alone, got more members than they have")
+    # 4. Strict JSON.
     document = _parse_json(data)
-    # 4. The frame, then each entry, then their order.
+    # 5. The frame, then each entry, then their order.
     _require_keys(document, ("schema", "entries"), "file")
     if document["schema"] != LOCK_SCHEMA:
         raise LockError(f"schema: expected {LOCK_SCHEMA}, got another")
     entries = document["entries"]
     if not isinstance(entries, list):
         raise LockError("entries: expected a list, got something else")
-    return LockFile(tuple(_pin(entry, number) for number, entry in enumerate(entries, 1)))
+    pins = tuple(_pin(entry, number) for number, entry in enumerate(entries, 1))
+    try:
+        return LockFile(pins)
+    except LockError as error:
+        raise LockError(f"{error} ({_AFTER_A_MERGE})") from None
 
 
 def _pin(entry: object, number: int) -> Pin:
@@ -211,7 +229,9 @@ def _parse_json(data: bytes) -> dict[str, object]:
             parse_constant=_refuse_number,
         )
     except json.JSONDecodeError as error:
-        raise LockError(f"file: expected JSON, got another text in line {error.lineno}") from None
+        raise LockError(
+            f"file: expected JSON, got another text in line {error.lineno} ({_AFTER_A_MERGE})"
+        ) from None
     except RecursionError:
         raise LockError("file: expected 3 levels of JSON, got very many") from None
     if not isinstance(value, dict):

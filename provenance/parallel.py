@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 from array import array
 from collections.abc import Iterator, Mapping
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from provenance.findings import Finding
 from provenance.fs.root import TrustedRoot
 from provenance.limits import Limits
 from provenance.owners import Answer, Detail, Owners, Session
+from provenance.pools import start_pool
 from provenance.processes import (
     NO_PROCESSES,
     kill_workers,
@@ -79,11 +80,11 @@ def answer_in_processes(
             yield from _answer_here(owners, task)
         return
     try:
-        executor = ProcessPoolExecutor(
-            max_workers=workers,
-            mp_context=process_context(),
-            initializer=_start_worker,
-            initargs=(owners.transcripts, owners.artifacts, owners.limits, owners.excerpt_chars),
+        executor = start_pool(
+            workers,
+            process_context(),
+            _start_worker,
+            (owners.transcripts, owners.artifacts, owners.limits, owners.excerpt_chars),
         )
     except NO_PROCESSES:
         for task in tasks:

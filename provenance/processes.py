@@ -10,13 +10,14 @@ Example:
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from multiprocessing.process import BaseProcess
 from pickle import PicklingError
 from types import ModuleType
@@ -24,6 +25,7 @@ from typing import Any
 
 __all__ = [
     "NO_PROCESSES",
+    "end_with_parent",
     "kill_workers",
     "may_have_workers",
     "prepare_worker",
@@ -33,6 +35,23 @@ __all__ = [
 # A machine that gives no process, thread, descriptor or semaphore (a pool that broke is among
 # them), and roots or limits of the program's own classes that another process cannot be told of.
 NO_PROCESSES = (OSError, RuntimeError, ImportError, PicklingError, AttributeError)
+
+_SET_PDEATHSIG = 1  # of prctl, linux/prctl.h
+_ends_with_parent = False
+
+
+def end_with_parent(parent: int) -> None:
+    """See to it that this process ends when its parent does, and so do its own workers (Linux).
+
+    Args:
+        parent: its process id; where it is gone already, this process ends now.
+    """
+    global _ends_with_parent  # noqa: PLW0603 - of the process; its forks have it too
+    _ends_with_parent = True
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def may_have_workers(count: int) -> bool:
@@ -50,16 +69,19 @@ def prepare_worker() -> None:
     # program does to end itself well meant for this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if _ends_with_parent:
+        end_with_parent(os.getppid())
     # What was inherited is not this process's to collect: looking through it would copy its pages.
     gc.freeze()
 
 
-def kill_workers(executor: ProcessPoolExecutor) -> None:
+def kill_workers(executor: Executor) -> None:
     """End what an interrupt or a broken pool leaves: a worker may be hashing, for nobody.
 
     One that was started by a pool that did not come about would wait for ever.
     """
-    workers = tuple((executor._processes or {}).values())
+    # Both kinds of pools keep them there (`provenance/pools.py`).
+    workers = tuple((getattr(executor, "_processes", None) or {}).values())
     for worker in workers:
         worker.kill()
     for worker in workers:

@@ -160,6 +160,9 @@ _MAY_LOAD = {
     "provenance.parallel": {"multiprocessing"},
     "provenance.processes": {"multiprocessing"},
     "provenance.audit.tree_jobs": {"multiprocessing"},
+    "provenance.audit.sandbox_child": {"multiprocessing"},
+    "provenance.audit.sandboxed": {"multiprocessing"},
+    "provenance.pools": {"multiprocessing"},
     # Loaded only where a summarizer is awaited.
     "provenance.compaction.asking_async": {"asyncio", "ssl"},
     # Loaded with the formats, when there is something to tell.
@@ -170,8 +173,8 @@ _MAY_LOAD = {
 }
 # Loaded only by commands on states, and by an audit that finds a state store.
 _STORES = (
-    "cells", "database", "failures", "guarding", "layout", "own_files", "planning", "reading",
-    "selections", "snapshot", "state_store", "values",
+    "cells", "checking", "database", "failures", "guarding", "layout", "own_files",
+    "pending_rules", "planning", "reading", "selections", "snapshot", "state_store", "values",
 )  # fmt: skip
 _MAY_LOAD |= {f"provenance.stores.{name}": {"sqlite3"} for name in _STORES}
 _MAY_LOAD |= {

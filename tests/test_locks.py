@@ -270,3 +270,41 @@ def test_a_pin_is_checked_when_it_is_built_and_frozen() -> None:
 def test_the_canonical_form_of_a_pointer() -> None:
     assert canonical_pointer("artifact:s:f:" + "AB" * 32) == "artifact:s:f:" + "ab" * 32
     assert canonical_pointer("artifact:s:f:xyz") is None
+
+
+@pytest.mark.parametrize(
+    "filler", [b"{},", b"[],", b"1,", b'"",', b"{", b"[", b'{"a":1},'], ids=ascii
+)
+def test_very_many_small_members_are_refused_before_they_are_parsed(
+    filler: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b'{"schema":"ctxaudit.lock/1","entries":[' + filler * (2**21 // len(filler)) + b"1]}"
+
+    def parsed(*_: object, **__: object) -> object:
+        raise AssertionError("it was parsed")
+
+    monkeypatch.setattr("provenance.locks.json.loads", parsed)
+    with pytest.raises(LockError, match="more members"):
+        parse_lock(data)
+
+
+def test_a_large_lock_of_the_shortest_pins_is_read() -> None:
+    run = "20260101T000000Z-0123456789abcdef"
+    pins = [
+        Pin(f"transcript:a:{number}", "ab" * 32, 0, "2026-01-01T00:00:00Z", run)
+        for number in range(1, 6_001)
+    ]
+    lock = LockFile(tuple(sorted(pins, key=lambda pin: pin.pointer)))
+    data = encode_lock(lock)
+    assert len(data) > 2**20
+    assert parse_lock(data) == lock
+    assert parse_lock(data.replace(b"\n", b"")) == lock
+
+
+def test_a_merge_that_kept_both_sides_says_what_to_do() -> None:
+    run = "20260101T000000Z-0123456789abcdef"
+    one = Pin("transcript:a:1", "ab" * 32, 0, "2026-01-01T00:00:00Z", run).line()
+    for lines in (f"{one}\n{one}", f"{one},\n{one}"):
+        text = f'{{"schema":"ctxaudit.lock/1","entries":[\n{lines}\n]}}\n'
+        with pytest.raises(LockError, match="after a merge take either side"):
+            parse_lock(text.encode())

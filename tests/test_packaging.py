@@ -152,12 +152,13 @@ def test_the_wheel_holds_every_module_and_data_file(built: _Built, checkout: Pat
                 inner = path.relative_to(checkout / folder).as_posix()
                 expected.add(f"{package}/{inner}")
     packed = {name for name in built.names() if ".dist-info/" not in name}
-    assert packed == expected
+    (data,) = {name.partition("/")[0] for name in packed if ".data/" in name}
+    assert packed == expected | {f"{data}/data/share/man/man1/ctxaudit.1"}
 
 
 def test_the_wheel_has_no_other_top_level_package(built: _Built) -> None:
     tops = {PurePosixPath(name).parts[0] for name in built.names()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == _TOP_LEVEL
+    assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == _TOP_LEVEL
 
 
 def test_name_version_and_licence(built: _Built, checkout: Path) -> None:

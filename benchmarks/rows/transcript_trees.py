@@ -31,6 +31,7 @@ from benchmarks.model import (
 )
 from benchmarks.peers import program
 from benchmarks.plan import Plan
+from provenance.fs.confinement import LEAST_ABI, landlock_abi
 
 __all__ = ["run"]
 
@@ -38,6 +39,8 @@ __all__ = ["run"]
 # measurements to show a step back.
 _JSON_BAR = 4.0
 _TWO_JOBS_BAR = 0.7
+# The modules that are loaded first and the way back are the same for any size: small beside a tree.
+_SANDBOX_BAR = 1.25
 # What grows with the files is their lines in the report, 1 to 2 KB each, and the database of ids
 # up to its cache of 8 MiB.
 _FLAT_BAR_MIB = 32.0
@@ -74,16 +77,21 @@ def _audit_row(plan: Plan, name: str, tree: AgentTree, whose: str) -> Row:
     root = str(tree.root)
     ours = _audit("ctxaudit", tree.root)
     two = _audit("ctxaudit, jobs=2", tree.root, "--jobs", "2")
+    confined = _audit("ctxaudit, sandbox", tree.root, "--sandbox")
+    if (landlock_abi() or 0) < LEAST_ABI:
+        confined = replace(confined, argv=(), absent="this kernel's Landlock is absent or too old")
     parsed = Contestant(
         "json.loads of each line", Role.PEER, python_task("json-lines", root), reports=True
     )
     piped = _cat(root, "wc", Role.PEER)
-    series = plan.measure((ours, two, parsed, piped, _cat(root, "wc -l", Role.CONTEXT)))
+    series = plan.measure((ours, two, parsed, piped, confined, _cat(root, "wc -l", Role.CONTEXT)))
     one, two_jobs, loads = (each.samples for each in series[:3])
+    in_sandbox = series[4].samples
     to_wc = [_shown_ratio(each, series[3]) for each in series[:2]]
     judgements = (
         judge_ratio("ctxaudit / json.loads", one, loads, bar=_JSON_BAR, source=OWN_BAR),
         judge_ratio("jobs=2 / jobs=1", two_jobs, one, bar=_TWO_JOBS_BAR, source=OWN_BAR),
+        judge_ratio("sandbox / plain", in_sandbox, one, bar=_SANDBOX_BAR, source=OWN_BAR),
     )
     return Row(
         name,
@@ -94,7 +102,7 @@ def _audit_row(plan: Plan, name: str, tree: AgentTree, whose: str) -> Row:
         judgements,
         (
             f"ctxaudit / cat | wc: {to_wc[0]}, jobs=2: {to_wc[1]}; no bar, for wc checks nothing.",
-            "Peak of jobs=2: of the first process alone.",
+            "Peak of jobs=2 and of the sandbox: of the first process alone.",
         ),
         data_bytes=tree.size,
     )

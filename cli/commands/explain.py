@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import click
 
+from ..completing import complete_codes
 from ..options import HelpfulCommand, examples, interrupts_of, manner_options
 from ..streams import write_text
 
@@ -21,7 +22,7 @@ __all__ = ["command"]
     cls=HelpfulCommand,
     epilog=examples("ctxaudit explain artifact_digest_mismatch", "ctxaudit explain 14"),
 )
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=complete_codes)
 @manner_options
 @click.pass_context
 def command(ctx: click.Context, *, code: str | None, color: str | None, quiet: bool) -> None:

@@ -82,10 +82,11 @@ def command(
 
     Prints a line for each pin that changes: added, changed or removed, the pointer, the first
     digits of the old and of the new digest. Without --update pins are only added. Where a source is
-    not available, nothing is written.
+    not available, nothing is written. A pin whose source is gone is never removed.
 
     Exit codes: 0 pinned, or nothing to change; 1 the tool failed; 2 usage; 3 nothing is cited; else
-    that of the worst source, as with verify (14 also: other bytes than pinned, without --update).
+    that of the worst source, as with verify (14 also: other bytes than pinned, without --update);
+    130 interrupted (after a line that says written, it is).
     """
     manner = manner_from(ctx, color=color, quiet=quiet)
     with interrupts_of(ctx).held_back():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import click
 
+from ..completing import complete_schemas
 from ..options import HelpfulCommand, examples, interrupts_of, manner_options
 from ..streams import write_text
 
@@ -20,7 +21,7 @@ __all__ = ["command"]
     cls=HelpfulCommand,
     epilog=examples("ctxaudit schema report", "ctxaudit schema state > state.schema.json"),
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_schemas)
 @manner_options
 @click.pass_context
 def command(ctx: click.Context, *, name: str | None, color: str | None, quiet: bool) -> None:

@@ -22,7 +22,8 @@ def _keys(
 ) -> dict[str, str | None]:
     keys: dict[str, str | None] = {}
     for value in values:
-        fact_id, sign, key = value.partition("=")
+        # The id of a fact may hold the sign; a key that is given here may not.
+        fact_id, sign, key = value.rpartition("=")
         if not sign or not fact_id or fact_id in keys:
             raise click.BadParameter(
                 f"expected FACT=KEY, each fact once, got {value!a}", ctx, param
@@ -54,7 +55,7 @@ def _keys(
 @option(
     "--confirmed-by",
     metavar="WHO",
-    help="Who confirmed what is new: harness, user or tool, such as tool:pytest. Never the model.",
+    help="Who confirmed what is new: harness, user or tool, such as tool:pytest; not the model.",
 )
 @option(
     "--conflict-key",
@@ -62,7 +63,7 @@ def _keys(
     multiple=True,
     callback=_keys,
     metavar="FACT=KEY",
-    help="The conflict that a fact won; FACT= takes it away. Repeatable.",
+    help="The conflict that a fact won (no = in it); FACT= takes it away. Repeatable.",
 )
 @format_option("name, version and digest", "the same as an object")
 @manner_options
@@ -84,10 +85,12 @@ def command(
 ) -> None:
     """Store the state in FILE (-: standard input) as the next version of NAME in the store of HOME.
 
-    Where another version than --replaces is current, nothing is stored and both are named.
+    HOME is a folder that is there. Where another version than --replaces is current, nothing is
+    stored and both are named.
 
-    Exit codes: 0 stored, 1 the disk refused or another process kept the store, 2 usage, or another
-    version is current, 11 a newer ctxaudit wrote the store, 14 it is damaged or not safe to open.
+    Exit codes: 0 stored; 1 the disk or the output refused (the message says what is stored),
+    another process kept the store, or others may open it; 2 usage, or another version is current;
+    11 a newer ctxaudit wrote the store; 14 it is damaged or not safe to open.
     """
     interrupts = interrupts_of(ctx)
     with interrupts.held_back():

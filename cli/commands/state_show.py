@@ -35,8 +35,9 @@ __all__ = ["command"]
 @option(
     "--selections",
     is_flag=True,
-    help="Also what retrievals considered, chose and why, and what verified it since.",
+    help="Also what retrievals for that version considered, chose and why, and what verified it.",
 )
+@option("--all", "is_all", is_flag=True, help="With --selections: those for every version.")
 @format_option("for reading", "the state exactly as stored (with --selections: those alone)")
 @manner_options
 @click.pass_context
@@ -47,6 +48,7 @@ def command(
     name: str,
     version: int | None,
     selections: bool,
+    is_all: bool,
     shape: str,
     color: str | None,
     quiet: bool,
@@ -54,9 +56,19 @@ def command(
     """Print a version of the state NAME in the store of HOME.
 
     Exit codes: 0 printed, 2 usage, 11 a newer ctxaudit wrote the store, 12 there is no such store,
-    state or version, 14 it is damaged.
+    state or version, 14 it is damaged (nothing is printed), or what the store says of its changes
+    does not follow from it (it is printed).
     """
     with interrupts_of(ctx).held_back():
         from ..states import show_version
 
-    show_version(ctx, home, name, version, is_json=shape == "json", has_selections=selections)
+    code = show_version(
+        ctx,
+        home,
+        name,
+        version,
+        is_json=shape == "json",
+        has_selections=selections,
+        is_all=is_all,
+    )
+    ctx.exit(code)

@@ -24,6 +24,7 @@ from ..options import (
 )
 from ..outputs import pair_outputs
 from ..report_options import report_options, weakened_by_environment
+from ..sandboxing import sandbox_option
 from ..selection import ContentHash, format_option, selection_options
 
 __all__ = ["command"]
@@ -50,6 +51,7 @@ _WEAKENING = ("fail_on", "exit_zero", "as_format", "session", "since", "expect_h
     metavar="HASH",
     help="sha256:<64 hex digits> of the one file that is named.",
 )
+@sandbox_option
 @report_options
 @manner_options
 @click.pass_context
@@ -61,6 +63,7 @@ def command(
     session: tuple[str, ...],
     since: datetime | None,
     expect_hash: str | None,
+    sandbox: bool,
     jobs: int,
     formats: tuple[str, ...],
     outputs: tuple[str, ...],
@@ -83,7 +86,6 @@ def command(
     from ..auditing import VerifyOrder, carry_out
     from ..transcripts import require_transcripts
 
-    require_transcripts(ctx, targets, as_format=as_format, has_hash=expect_hash is not None)
     order = VerifyOrder(
         targets=targets,
         pointers=(),
@@ -99,6 +101,10 @@ def command(
         sessions=session,
         since=since,
         expected_hash=expect_hash,
+        sandbox=sandbox,
+        precheck=lambda: require_transcripts(
+            ctx, targets, as_format=as_format, has_hash=expect_hash is not None
+        ),
         jobs=jobs,
         outputs=paired,
         fail_on=fail_on,

@@ -26,6 +26,7 @@ from ..options import (
 )
 from ..outputs import pair_outputs
 from ..report_options import report_options, weakened_by_environment
+from ..sandboxing import sandbox_option
 from ..selection import format_option, selection_options
 
 __all__ = ["command"]
@@ -61,6 +62,7 @@ _WEAKENING = (
         "ctxaudit verify --pointer transcript:run-1:3 --transcript-root logs",
         "ctxaudit verify --scan notes.md home",
         "ctxaudit verify home --seal seal.key.pub --seal-checkpoint held.checkpoint",
+        "ctxaudit verify --sandbox --jobs 2 home",
         "cat pointers.txt | ctxaudit verify - home --format ndjson",
     ),
 )
@@ -115,6 +117,7 @@ _WEAKENING = (
     is_flag=True,
     help="Let the html report show the first 1,000 characters of each available source.",
 )
+@sandbox_option
 @report_options
 @manner_options
 @click.pass_context
@@ -142,6 +145,7 @@ def command(
     session: tuple[str, ...],
     since: datetime | None,
     excerpts: bool,
+    sandbox: bool,
     jobs: int,
     formats: tuple[str, ...],
     outputs: tuple[str, ...],
@@ -196,6 +200,7 @@ def command(
         sessions=session,
         since=since,
         excerpts=excerpts,
+        sandbox=sandbox,
         jobs=jobs,
         outputs=paired,
         fail_on=fail_on,

@@ -26,7 +26,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from provenance.artifacts.failures import StoreWriteError
 from provenance.artifacts.handles import SessionHandles
@@ -50,6 +50,8 @@ __all__ = ["SessionFolder"]
 
 # Each time the folder was replaced between opening and locking; a clean-up does that once.
 _REOPENINGS = 5
+# How far back the ledger may lag behind the last use of an artifact: retention counts in days.
+_USE_RECORDED_EVERY = timedelta(hours=1)
 # How many ledger lines may be on their way to the disk: one fsync in so many costs next to nothing.
 _LINES_UNSYNCED = 64
 
@@ -88,6 +90,15 @@ class SessionFolder:
     def has_note(self, filename: str, reason: str) -> bool:
         """Say whether the ledger has this `renamed` line already, as far as is known."""
         return self._index.has_note(filename, reason)
+
+    def is_use_recorded(self, filename: str) -> bool:
+        """Say whether the ledger shows that this artifact was stored or asked for lately."""
+        told = self._index.last_use(filename)
+        try:
+            last = None if told is None else datetime.fromisoformat(told)
+        except ValueError:
+            return False  # a leap second: the calendar here has none
+        return last is not None and abs(self._clock() - last) < _USE_RECORDED_EVERY
 
     def holds(self, filename: str, facts: ContentFacts) -> bool:
         """Say whether the file of that name has exactly these bytes now; reads it, unlocked."""

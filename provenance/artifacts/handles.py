@@ -34,8 +34,8 @@ class SessionHandles:
     identities: tuple[tuple[int, int] | None, ...]
 
     @classmethod
-    def open(cls, root: TrustedRoot, session_id: str) -> SessionHandles:
-        """Open a session for writing, making what is missing.
+    def open(cls, root: TrustedRoot, session_id: str, *, create: bool = True) -> SessionHandles:
+        """Open a session for writing; `create` makes what is missing.
 
         Raises:
             SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed, WriteFailed:
@@ -43,9 +43,9 @@ class SessionHandles:
         """
         with contextlib.ExitStack() as opened:
             top = opened.enter_context(root.open_directory())
-            session = opened.enter_context(top.open_directory(session_id, create=True))
-            artifacts = opened.enter_context(session.open_directory(ARTIFACT_FOLDER, create=True))
-            ledger = opened.enter_context(session.open_append(LEDGER_NAME))
+            session = opened.enter_context(top.open_directory(session_id, create=create))
+            artifacts = opened.enter_context(session.open_directory(ARTIFACT_FOLDER, create=create))
+            ledger = opened.enter_context(session.open_append(LEDGER_NAME, create=create))
             here = session.identity()
             # No mount lies between: the ledger is on the session's device.
             ledger_is = None if here is None else (here[0], ledger.inode())

@@ -26,7 +26,15 @@ __all__ = ["SessionIndex"]
 class SessionIndex:
     """Names in use, files by digest, and the notes about other names for equal bytes."""
 
-    __slots__ = ("_by_digest", "_last_number", "_names", "_next_occurrence", "_notes", "_recorded")
+    __slots__ = (
+        "_by_digest",
+        "_last_number",
+        "_last_use",
+        "_names",
+        "_next_occurrence",
+        "_notes",
+        "_recorded",
+    )
 
     def __init__(self) -> None:
         # Lower case: names are ASCII, and a home may be copied to a file system that folds case.
@@ -35,6 +43,7 @@ class SessionIndex:
         self._by_digest: dict[bytes, str] = {}
         self._notes: set[tuple[str, str]] = set()
         self._last_number = 0
+        self._last_use: dict[str, str] = {}
         self._next_occurrence: dict[str, int] = {}
 
     def successor(self) -> SessionIndex:
@@ -48,6 +57,8 @@ class SessionIndex:
         """Take in one entry of the ledger, in order."""
         name = entry.filename
         self.reserve(name)
+        if entry.recorded_at is not None:
+            self._last_use[name] = entry.recorded_at
         match entry.event:
             case LedgerEvent.STORED:
                 digest = bytes.fromhex(entry.sha256 or "")
@@ -76,6 +87,10 @@ class SessionIndex:
     def has_note(self, name: str, reason: str) -> bool:
         """Say whether a `renamed` entry with this reason is there already."""
         return (name, reason) in self._notes
+
+    def last_use(self, name: str) -> str | None:
+        """Give the time of the last entry that names `name`, as it stands there."""
+        return self._last_use.get(name)
 
     def find_by_digest(self, sha256: str) -> str | None:
         """Give the file that should hold the bytes of this digest (64 hex digits)."""

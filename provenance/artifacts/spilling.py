@@ -78,9 +78,10 @@ def _settle(
     while True:
         if known is not None:
             # Read without the lock: it may be large.
-            if folder.holds(known, facts):
-                return _reuse(folder, known, facts, request)
-            altered.add(known)
+            if not folder.holds(known, facts):
+                altered.add(known)
+            elif _reuse(folder, known, facts, request):
+                return known
         pending.sync()
         with folder.locked():
             found = folder.find_by_digest(facts.sha256)
@@ -97,19 +98,27 @@ def _settle(
         known = found
 
 
-def _reuse(folder: SessionFolder, known: str, facts: ContentFacts, request: Request) -> str:
-    """Answer with a stored file; the ledger notes a name that it was not stored under."""
+def _reuse(folder: SessionFolder, known: str, facts: ContentFacts, request: Request) -> bool:
+    """Answer with a stored file; False where it was removed since it was looked at.
+
+    The ledger notes a name that it was not stored under, and that it is in use again: what nothing
+    cites yet is kept for a while after its last use (`ctxaudit gc`).
+    """
     reason = None
     if request.name is not None and not is_name_for(known, request.name):
         reason = f"also suggested as {encode_name(request.name)}"
     with folder.locked():
-        if reason is not None and not folder.has_note(known, reason):
+        if folder.find_by_digest(facts.sha256) != known:
+            return False
+        if reason is None or folder.has_note(known, reason):
+            reason = None if folder.is_use_recorded(known) else "stored again"
+        if reason is not None:
             folder.note_suggestion(
                 known, facts, reason=reason, tool=request.tool, call_id=request.call_id
             )
         # It may be the work of a writer that died before it could make sure.
         folder.sync()
-    return known
+    return True
 
 
 def _replaced() -> StoreWriteError:

@@ -9,6 +9,7 @@ from provenance.audit.explanations import (
     Explanation,
     all_explanations,
     find_explanation,
+    is_of_transcripts,
     similar_codes,
 )
 from provenance.audit.request import STDIN, AuditRequest, TargetError
@@ -22,6 +23,7 @@ __all__ = [
     "TargetError",
     "all_explanations",
     "find_explanation",
+    "is_of_transcripts",
     "run_audit",
     "similar_codes",
 ]

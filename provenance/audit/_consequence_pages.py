@@ -4,7 +4,7 @@ Guarantees: as `_word_pages`, whose families these belong to where they have the
 
 Example:
     >>> sorted(CONSEQUENCE_PAGES["format"])
-    ['github', 'junit', 'markdown']
+    ['github', 'html', 'junit', 'markdown']
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ CONSEQUENCE_PAGES: dict[str, dict[str, Page]] = {
             "The report as annotations of GitHub Actions: one workflow command a line.",
             "Chosen by --format github.",
             "Run it in a step. GitHub shows ten of each level; the last line counts all.",
+        ),
+        "html": (
+            "The report as one page for whoever has to judge the run.",
+            "Chosen by --format html.",
+            "Open it in a browser, print it, hand it on: it needs no network and no script.",
         ),
         "markdown": (
             "The report as Markdown: verdict, numbers, what is wrong and what rests on it.",

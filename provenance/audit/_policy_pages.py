@@ -12,7 +12,22 @@ from __future__ import annotations
 
 from provenance.audit._page import Page
 
-__all__ = ["POLICY_PAGES", "WAIVER_PAGES"]
+__all__ = ["POLICY_FINDING_PAGES", "POLICY_PAGES", "WAIVER_PAGES"]
+
+POLICY_FINDING_PAGES: dict[str, Page] = {
+    "denied_by_target": (
+        "The policy of the target itself keeps sources back that the operator's lets be read.",
+        (
+            "Rules, the default or the list `refuse` in the target's `ctxaudit.toml`. What is kept "
+            "back is `denied`, which may hide that it is missing or corrupt; so this counts as "
+            "denied (13) whatever --fail-on leaves out."
+        ),
+        (
+            "Ask the owner of the home for the evidence, forbid it in your own policy "
+            "(`--policy`), or waive it: this code, and the target as the report names it."
+        ),
+    ),
+}
 
 WAIVER_PAGES: dict[str, Page] = {
     "waiver_expired": (

@@ -4,7 +4,7 @@ Guarantees: a page for each finding code that `state_versions` gives and no othe
 
 Example:
     >>> STATE_VERSION_PAGES["state_history_broken"][0]
-    'Versions of a state are missing from the store, so its history is not whole.'
+    'The history of a state is not whole, or does not follow from the versions it is of.'
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ __all__ = ["STATE_VERSION_PAGES"]
 
 STATE_VERSION_PAGES: dict[str, Page] = {
     "state_history_broken": (
-        "Versions of a state are missing from the store, so its history is not whole.",
+        "The history of a state is not whole, or does not follow from the versions it is of.",
         (
-            "The store only ever adds versions, each one above the last. Somebody removed rows "
-            "from `states/states.sqlite3`, or put a part of another file in its place."
+            "The store only ever adds versions, each one above the last, with what it changed. "
+            "Somebody removed or rewrote rows in `states/states.sqlite3`, or put a part of another "
+            "file in its place. With --all, changes and conflict keys are worked out again."
         ),
         (
             "Restore the file from a backup. What the missing versions said is not known; the "

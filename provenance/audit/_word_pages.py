@@ -149,6 +149,11 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
             "SIGINT (Ctrl-C).",
             "Run again.",
         ),
+        "sandboxed": (
+            "True where all of it was read in a process that could do nothing but read.",
+            "Asked for by --sandbox; where a kernel cannot do it, that ends with exit code 2.",
+            "Nothing.",
+        ),
         "weakened_by_environment": (
             "Variables of the environment with which evidence may pass that would not otherwise.",
             "CTXAUDIT_FAIL_ON, CTXAUDIT_POLICY, CTXAUDIT_TRANSCRIPT_ROOT and the like are set.",

@@ -16,19 +16,27 @@ from difflib import get_close_matches
 
 from provenance.audit._compaction_pages import COMPACTION_PAGES
 from provenance.audit._consequence_pages import CONSEQUENCE_PAGES
+from provenance.audit._doctor_pages import DOCTOR_PAGES
 from provenance.audit._exit_pages import EXIT_PAGES
 from provenance.audit._finding_pages import FINDING_PAGES
 from provenance.audit._lock_pages import LOCK_PAGES
 from provenance.audit._page import Explanation
-from provenance.audit._policy_pages import POLICY_PAGES, WAIVER_PAGES
+from provenance.audit._policy_pages import POLICY_FINDING_PAGES, POLICY_PAGES, WAIVER_PAGES
 from provenance.audit._reason_pages import REASON_PAGES
 from provenance.audit._seal_pages import SEAL_PAGES
+from provenance.audit._shell_pages import SHELL_PAGES
 from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
 from provenance.audit._state_version_pages import STATE_VERSION_PAGES
 from provenance.audit._transcript_pages import TRANSCRIPT_PAGES
 from provenance.audit._word_pages import WORD_PAGES
 
-__all__ = ["Explanation", "all_explanations", "find_explanation", "similar_codes"]
+__all__ = [
+    "Explanation",
+    "all_explanations",
+    "find_explanation",
+    "is_of_transcripts",
+    "similar_codes",
+]
 
 _FAMILIES = {
     "state": STATE_PAGES,
@@ -37,16 +45,19 @@ _FAMILIES = {
     "finding": (
         FINDING_PAGES
         | WAIVER_PAGES
+        | POLICY_FINDING_PAGES
         | STATE_VERSION_PAGES
         | TRANSCRIPT_PAGES
         | LOCK_PAGES
         | SEAL_PAGES
+        | DOCTOR_PAGES
     ),
     "exit code": EXIT_PAGES,
     **WORD_PAGES,
     **COMPACTION_PAGES,
     **POLICY_PAGES,
     **{family: WORD_PAGES.get(family, {}) | pages for family, pages in CONSEQUENCE_PAGES.items()},
+    **SHELL_PAGES,
 }
 _PAGES = {
     code: Explanation(family, code, *page)
@@ -64,6 +75,11 @@ def all_explanations() -> tuple[Explanation, ...]:
 def find_explanation(code: str) -> Explanation | None:
     """Give the page of a code, or None where there is none."""
     return _PAGES.get(code)
+
+
+def is_of_transcripts(code: str) -> bool:
+    """Say whether a finding of this code is only made in a transcript that is checked whole."""
+    return code in TRANSCRIPT_PAGES or (code in REASON_PAGES and code.startswith("transcript_"))
 
 
 def similar_codes(text: str) -> tuple[str, ...]:

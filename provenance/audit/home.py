@@ -104,6 +104,7 @@ class HomeReader:
 
     def fill(self, home: TrustedRoot, part: AuditPart) -> None:
         """Read what a home's files cite, its lock among them, and what nothing cites."""
+        part.keep_gc_out()
         self.read_citing(home, part)
         if part.pins.own is not None:
             part.cite_pinned(part.pins.own, part.prefix + LOCK_FILE)

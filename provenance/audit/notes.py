@@ -84,6 +84,10 @@ class Notes:
             if target is not None and self._waivers.of_finding(code, target) is not None:
                 self._waived[code] += count
 
+    def is_waived(self, finding: Finding) -> bool:
+        """Say whether a waiver covers a finding."""
+        return self._marked(finding).waiver is not None
+
     def listed(self) -> tuple[Finding, ...]:
         """Give the listed findings: errors first, then by target, code and place."""
         found = [finding for group in self._listed.values() for finding in group]

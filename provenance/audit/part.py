@@ -13,21 +13,28 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import overload
 
 from provenance.artifacts.sealed import SealedLedger
 from provenance.audit.lock import NO_PINS, HeldPins, lock_citations
+from provenance.audit.request import TargetError
 from provenance.audit_report import Citation
 from provenance.decisions import AuthorizationDecision, decide_together
-from provenance.fs import TrustedRoot
+from provenance.fs import FolderGuard, LockTimeout, TrustedRoot
+from provenance.fs.failures import FILE_FAILURES
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.locks import LockFile, canonical_pointer
-from provenance.pointers import SourcePointer
-from provenance.policy import FileTrait, Policy, Verdict
+from provenance.pointers import SourcePointer, SourcePointerError, parse_source_pointer
+from provenance.policy import FileTrait, Policy, PolicyOrigin, Verdict
 from provenance.transcripts.discovery import Candidate
 
 __all__ = ["AuditPart", "TranscriptTree", "WholeTranscript"]
+
+
+# A collection of garbage removes thousands of artifacts in this time.
+_WAIT_FOR_GC_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,7 @@ class AuditPart:
         sealed_ledger: artifact ledger lines that a seal was proved to cover, where the operator
             asked to rely on them (`--fast`); None: SHA-256 is computed.
         home: the state home that it is of; None: it is of none.
+        guard: what keeps a collection of garbage out of the artifact root meanwhile.
     """
 
     transcripts: TrustedRoot | None = None
@@ -101,6 +109,7 @@ class AuditPart:
     pins: HeldPins = NO_PINS
     sealed_ledger: SealedLedger | None = None
     home: TrustedRoot | None = None
+    guard: FolderGuard | None = None
 
     def __post_init__(self) -> None:
         """Let nothing be read below the roots that a policy refuses once it is open."""
@@ -117,6 +126,40 @@ class AuditPart:
         """Give a root below which nothing is read that a policy of this part refuses."""
         traits: frozenset[FileTrait] = frozenset().union(*(one.traits for one in self.policies))
         return root if root is None or not traits else root.guarded(traits)
+
+    def keep_gc_out(self, *, timeout_seconds: float = _WAIT_FOR_GC_SECONDS) -> None:
+        """Let no collection of garbage remove artifacts before `close`; a second time nothing.
+
+        Where the file system gives folders no lock, none removes anything either.
+
+        Raises:
+            TargetError: one was at work for the whole waiting time.
+        """
+        if self.artifacts is None or self.guard is not None:
+            return
+        # A root that is not there, or cannot be opened: the verification says so.
+        with contextlib.suppress(*FILE_FAILURES), self.artifacts.open_directory() as folder:
+            try:
+                self.guard = FolderGuard.among_readers(folder, timeout_seconds=timeout_seconds)
+            except LockTimeout:
+                raise TargetError(
+                    f"{self.prefix.rstrip('/') or 'artifact root'}: expected that no gc is at work "
+                    f"in it within {timeout_seconds:g} s, got one"
+                ) from None
+
+    def keep_gc_out_if_opened(self, tenant: str | None) -> None:
+        """The same, where the policies allow an artifact: what is denied touches no file."""
+        if self.guard is None and any(self._is_opened(text, tenant) for text in self.citations):
+            self.keep_gc_out()
+
+    def _is_opened(self, text: str, tenant: str | None) -> bool:
+        try:
+            pointer = parse_source_pointer(text)
+        except SourcePointerError:
+            return False
+        return pointer.artifact_name is not None and (
+            not self.policies or self.verdict(pointer, tenant) is Verdict.ALLOW
+        )
 
     def cite(self, pointer: str, citation: Citation | None = None, *, origin: str = "") -> None:
         """Note that `pointer` is to be checked, and who rests on it.
@@ -154,6 +197,9 @@ class AuditPart:
 
     def close(self) -> None:
         """Close the handles of its roots; they open again when they are used again."""
+        guard, self.guard = self.guard, None
+        if guard is not None:
+            guard.close()
         roots = [self.transcripts, self.artifacts, self.home, *(tree.root for tree in self.trees)]
         for root in roots:
             if root is not None:
@@ -162,6 +208,21 @@ class AuditPart:
     def decide(self, pointer: SourcePointer, tenant: str | None) -> AuthorizationDecision:
         """Join the policies: a denial first, then a refusal, and only then leave."""
         return decide_together(self.policies, pointer, tenant=tenant)
+
+    def is_withheld(self, pointer: SourcePointer, tenant: str | None) -> bool:
+        """Say whether the target's own policy alone keeps a pointer from being looked up."""
+        if self.verdict(pointer, tenant) is Verdict.ALLOW:
+            return False
+        operators = [one for one in self.policies if one.origin is not PolicyOrigin.TARGET]
+        return decide_together(operators, pointer, tenant=tenant).verdict is Verdict.ALLOW
+
+    @property
+    def target_refuses_more(self) -> bool:
+        """Whether the target refuses kinds of open files that the operator does not."""
+        own, operators = set[FileTrait](), set[FileTrait]()
+        for one in self.policies:
+            (own if one.origin is PolicyOrigin.TARGET else operators).update(one.traits)
+        return not own <= operators
 
     def verdict(self, pointer: SourcePointer, tenant: str | None) -> Verdict:
         """Say what the joined policies decide."""

@@ -38,6 +38,10 @@ class Evidence(NamedTuple):
     sha256: str
     bytes: int
 
+    def is_pinned_by(self, pin: Pin | None) -> bool:
+        """Say whether a pin is of these very bytes."""
+        return pin is not None and (pin.sha256, pin.bytes) == (self.sha256, self.bytes)
+
 
 class ChangeKind(StrEnum):
     """What happens to one pin."""
@@ -93,7 +97,7 @@ def plan_pins(
     moment = require_zoned(at)
     found = {one.pointer: one for one in confirmed}
     fresh = [
-        one for one in found.values() if not _is_same(present.by_pointer.get(one.pointer), one)
+        one for one in found.values() if not one.is_pinned_by(present.by_pointer.get(one.pointer))
     ]
     run = _run_id(moment, fresh)
     pinned_at = f"{moment:%Y-%m-%dT%H:%M:%SZ}"
@@ -114,10 +118,6 @@ def plan_pins(
         changes.append(Change(kind, one.pointer, old=old, new=new))
     lock = LockFile(tuple(kept[pointer] for pointer in sorted(kept)))
     return PinPlan(lock, tuple(sorted(changes, key=lambda change: change.pointer)))
-
-
-def _is_same(pin: Pin | None, found: Evidence) -> bool:
-    return pin is not None and (pin.sha256, pin.bytes) == (found.sha256, found.bytes)
 
 
 def _run_id(moment: datetime, fresh: list[Evidence]) -> str:

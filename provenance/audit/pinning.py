@@ -2,8 +2,9 @@
 
 Guarantees: only what is `available` in this very run is pinned. The lock file is read and replaced
 while the folder that it lies in is locked, so that two runs at once lose no entry; it is the old
-file or the new one at any instant. Nothing is removed that this run did not see in the lock before
-it read what the home cites: another run may have pinned it meanwhile.
+file or the new one at any instant. Nothing is removed but pins that this run saw in the lock before
+it read what the home cites, whose evidence it found as it was pinned, and that nothing cites once
+the folder is held: another run may have pinned it meanwhile, another state may cite it again.
 
 Example:
     >>> from provenance.audit.request import TargetError
@@ -17,7 +18,7 @@ Example:
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -26,13 +27,13 @@ from provenance.audit.lock import NO_PINS
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart
 from provenance.audit.pin_plan import Evidence
+from provenance.audit.pin_state import cite_state
 from provenance.audit.request import AuditRequest, TargetError
-from provenance.audit.states import citations_of, parse_state, read_home_state, state_names
 from provenance.audit.verifying import PartVerifier
 from provenance.audit_report import pointer_order
 from provenance.errors import CtxauditError
 from provenance.findings import Finding, Severity
-from provenance.fs import Directory, SourceAbsent, TrustedRoot, read_operator_file, read_whole
+from provenance.fs import Directory, SourceAbsent, TrustedRoot, read_whole
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.locks import (
     LOCK_FILE,
@@ -45,7 +46,7 @@ from provenance.locks import (
 from provenance.policy import Policy
 from provenance.resolution import SourceResolution, SourceResolutionStatus
 
-__all__ = ["Gathered", "LockPlace", "PinRequest", "gather", "locked_place"]
+__all__ = ["Gathered", "LockPlace", "PinRequest", "gather", "locked_place", "read_cited"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,8 @@ class PinRequest:
 
     Attributes:
         home: the state home.
-        state: pin what this state cites alone: a name in the home, or a file; None: everything.
+        state: pin what this state cites alone: a name in the home (a file, the current version in
+            its store, or both), or a file; None: everything.
         lock: the lock file; None: the home's own.
         transcript_root: the operator's, before the home's own.
         artifact_root: the same.
@@ -80,23 +82,35 @@ class Gathered:
     """What a home cites and what became of it.
 
     Attributes:
-        confirmed: what is available.
-        unavailable: what is not, sorted by pointer.
+        confirmed: what is cited and available.
+        unavailable: what is cited and is not, sorted by pointer.
         findings: errors: something that cites, or may forbid, could not be read.
-        cited: the pointers, in their canonical form where they have one.
         before: the lock as it was before anything else was read.
+        altered: what is pinned, not cited, and has other bytes than pinned now.
+        unused: pointers of pins that nothing cites and whose evidence is as it was pinned.
+        gone: what is pinned, not cited and not available: such a pin stays.
     """
 
     confirmed: tuple[Evidence, ...]
     unavailable: tuple[SourceResolution, ...]
     findings: tuple[Finding, ...]
-    cited: frozenset[str]
     before: LockFile
+    altered: tuple[Evidence, ...] = ()
+    unused: frozenset[str] = frozenset()
+    gone: tuple[SourceResolution, ...] = ()
 
-    @property
-    def droppable(self) -> frozenset[str]:
-        """Pins that nothing in the home rests on any more."""
-        return frozenset(self.before.by_pointer) - self.cited
+    def droppable(self, present: LockFile, cited: Collection[str]) -> frozenset[str]:
+        """Give the pins that nothing rests on any more, that are intact and were there before.
+
+        Args:
+            present: the lock as it is now.
+            cited: what is cited now, in canonical form.
+        """
+        return frozenset(
+            pointer
+            for pointer in self.unused.difference(cited)
+            if present.by_pointer.get(pointer) == self.before.by_pointer[pointer]
+        )
 
 
 class LockPlace:
@@ -144,7 +158,7 @@ def locked_place(request: PinRequest) -> Iterator[LockPlace]:
 
 
 def gather(request: PinRequest) -> Gathered:
-    """Read what the home cites, and verify it.
+    """Read what the home cites, and verify it, with what is pinned and not cited.
 
     Raises:
         TargetError: the home, the state or the named lock cannot be used.
@@ -154,32 +168,59 @@ def gather(request: PinRequest) -> Gathered:
         # 1. The lock first: what is pinned by others from here on is not ours to remove.
         before, fault = _lock_before(request)
         # 2. What is cited, below which roots, under which policies.
-        notes = Notes()
-        reader = HomeReader(_audit_request(request), notes)
-        part = reader.part_of(home, prefix="")
-        # The old pins are what is asked about: they do not answer.
-        part.pins = NO_PINS
-        if request.state is None:
-            reader.read_citing(home, part)
-        else:
-            _cite_state(request.state, home, part)
-        errors = [one for one in notes.listed() if one.severity is Severity.ERROR]
+        part, errors = _read_cited(home, request)
         if fault is not None and fault.code not in {one.code for one in errors}:
             errors.append(fault)
         # 3. Verify; what forbids or cites could not be read whole: then nothing is.
         found: list[SourceResolution] = []
+        kept: list[SourceResolution] = []
         if not errors:
             pointers = sorted(part.citations, key=pointer_order)
+            uncited = sorted(before.by_pointer.keys() - _canonical(part), key=pointer_order)
             with PartVerifier(part, tenant=request.tenant) as verifier:
                 found = verifier.verify(pointers, jobs=request.jobs)
+                kept = verifier.verify(uncited, jobs=request.jobs)
         part.close()
+    there = [one for one in map(_evidence, kept) if one is not None]
+    altered = tuple(one for one in there if not one.is_pinned_by(before.by_pointer[one.pointer]))
     return Gathered(
         tuple(filter(None, map(_evidence, found))),
         tuple(one for one in found if one.status is not SourceResolutionStatus.AVAILABLE),
         tuple(errors),
-        frozenset(canonical_pointer(text) or text for text in part.citations),
         before,
+        altered,
+        frozenset(one.pointer for one in there) - {one.pointer for one in altered},
+        tuple(one for one in kept if one.status is not SourceResolutionStatus.AVAILABLE),
     )
+
+
+def read_cited(request: PinRequest) -> tuple[frozenset[str], tuple[Finding, ...]]:
+    """Read again what the home cites, in canonical form; verifies nothing.
+
+    Raises:
+        TargetError: as `gather`.
+    """
+    with TrustedRoot(request.home) as home:
+        part, errors = _read_cited(home, request)
+        part.close()
+    return _canonical(part), tuple(errors)
+
+
+def _read_cited(home: TrustedRoot, request: PinRequest) -> tuple[AuditPart, list[Finding]]:
+    notes = Notes()
+    reader = HomeReader(_audit_request(request), notes)
+    part = reader.part_of(home, prefix="")
+    # The old pins are what is asked about: they do not answer.
+    part.pins = NO_PINS
+    if request.state is None:
+        reader.read_citing(home, part)
+    else:
+        cite_state(request.state, home, part)
+    return part, [one for one in notes.listed() if one.severity is Severity.ERROR]
+
+
+def _canonical(part: AuditPart) -> frozenset[str]:
+    return frozenset(canonical_pointer(text) or text for text in part.citations)
 
 
 def _evidence(found: SourceResolution) -> Evidence | None:
@@ -259,32 +300,3 @@ def _read(folder: Directory, name: str, *, max_bytes: int) -> LockFile:
         return LockFile()
     with file:
         return parse_lock(read_whole(file, max_bytes=max_bytes), max_bytes=max_bytes)
-
-
-def _cite_state(named: str, home: TrustedRoot, part: AuditPart) -> None:
-    """Cite what one state cites: one of the home by its name, or a file of the operator's."""
-    for name in state_names(named):
-        try:
-            with home.open_directory("states") as folder:
-                folder.open_file(name).close()
-                state = read_home_state(folder, name, target=f"states/{name}", limits=part.limits)
-        except SourceAbsent:
-            continue
-        except CtxauditError as error:
-            raise TargetError(f"--state: {name}: {error}") from None
-        if isinstance(state, Finding):
-            raise TargetError(f"--state: {name}: {state.message}")
-        break
-    else:
-        label = PurePath(named).name
-        try:
-            data = read_operator_file(named, max_bytes=part.limits.max_document_bytes)
-            state = parse_state(data, limits=part.limits)
-        except SourceAbsent:
-            raise TargetError(
-                f"--state: {label}: expected a state of the home, or a file, got neither"
-            ) from None
-        except CtxauditError as error:
-            raise TargetError(f"--state: {label}: {error}") from None
-    for pointer, citation in citations_of(state, named):
-        part.cite(pointer, citation)

@@ -34,6 +34,7 @@ from provenance.audit.targets import read_targets
 from provenance.audit.trees import TreeChecker
 from provenance.audit.verifying import PartVerifier
 from provenance.audit.waiving import WaiverBook
+from provenance.audit.withholding import Withheld
 from provenance.audit_report import (
     AuditedSource,
     AuditReport,
@@ -102,7 +103,8 @@ class _Run:
         self._notes = Notes(self._waivers)
         self._sources: list[AuditedSource] = []
         self._fast: Counter[str] = Counter()
-        self._trees = TreeChecker(request, self._notes, listener)
+        self._withheld = Withheld()
+        self._trees = TreeChecker(request, self._notes, listener, self._withheld)
         self._seals: list[PartSeal] = []
 
     def report(self, *, is_interrupted: bool) -> AuditReport:
@@ -114,6 +116,13 @@ class _Run:
         total = sum(len(part.citations) for part in plan.parts)
         transcripts = sum(map(_number_of_transcripts, plan.parts))
         is_interrupted = is_interrupted or plan.is_interrupted
+        try:
+            for part in plan.parts:
+                part.keep_gc_out_if_opened(self._request.tenant)
+        except TargetError:
+            for part in plan.parts:
+                part.close()
+            raise
         # 2. Verify it, until it is done or somebody interrupts.
         if not is_interrupted:
             try:
@@ -127,6 +136,7 @@ class _Run:
         for part in plan.parts:
             part.close()
         self._notes.extend(_checked_by_blake3(*told) for told in self._fast.items())
+        self._notes.extend(self._withheld.findings())
         if any(part.trees for part in plan.parts):
             for name in rejected_formats():
                 self._notes.add(
@@ -199,6 +209,8 @@ class _Run:
                 for source in found:
                     self._require_strength(source, part)
                     self._count_fast(source.resolution, part)
+                kept = [one for one in found if one.resolution.pointer in verifier.withheld]
+                self._withheld.add(part, sum(one.waiver is None for one in kept))
                 self._sources += found
                 self._listener.on_sources(found)
                 if is_interrupted:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from provenance.audit.state_versions import STATE_STORE
 from provenance.canonical import canonical_json
 from provenance.errors import CtxauditError, DataError, MachineError
 from provenance.fs import (
@@ -32,7 +33,6 @@ from provenance.limits import Limits
 from provenance.locks import LOCK_FILE
 from provenance.sealing.history import RECEIPT_PREFIX, SPOILED, STORE_PREFIX, History
 from provenance.sealing.leaves import REMOVED
-from provenance.stores import StoreDamaged, first_gap, open_snapshot
 from provenance.transcripts.strict_json import NotStrictJson, parse_strict
 
 if TYPE_CHECKING:
@@ -137,6 +137,10 @@ class _Reader:
     def kept_states(self) -> dict[bytes, Sequence[str]]:
         """Give the digests of all versions that the state store keeps, oldest first."""
         key = "store", ""
+        if not self._troubles.read(key, self._has_store):
+            return {}
+        from provenance.stores import open_snapshot  # noqa: PLC0415 - loads SQLite
+
         kept: dict[bytes, Sequence[str]] = {}
         try:
             with open_snapshot(self._home, limits=self._limits) as reader:
@@ -160,9 +164,15 @@ class _Reader:
             kept |= {name: (SPOILED,) for name in self._sealed.states if _is_kept(name)}
         return kept
 
+    def _has_store(self) -> bool:
+        with self._home.open_directory(_STATES) as folder:
+            return folder.identity(STATE_STORE) is not None
+
     @staticmethod
     def _versions(reader: StateReader, name: str, numbers: Sequence[int]) -> tuple[str, ...]:
         """Give the digest of each version, up to a number that is left out."""
+        from provenance.stores import StoreDamaged, first_gap  # noqa: PLC0415 - as above
+
         gap = first_gap(numbers)
         digests: list[str] = []
         for number in numbers if gap is None else numbers[: gap - 1]:

@@ -2,7 +2,8 @@
 
 Guarantees: the database is copied through the home's root and only the copy is opened. A version
 that cannot be read is a finding and the others are read; a store that cannot be read at all is one
-finding. Earlier versions are cited where the operator asks for all. SQLite is loaded where there is
+finding. Earlier versions are cited where the operator asks for all, and what the store says of its
+versions is held against their documents then. SQLite is loaded where there is
 a store, and not before.
 
 Example:
@@ -65,29 +66,33 @@ def cite_state_versions(
 def _cite(
     reader: StateReader, part: AuditPart, target: str, *, notes: Notes, check_all: bool
 ) -> None:
-    from provenance.stores import first_gap  # noqa: PLC0415 - as above
+    from provenance.stores import (  # noqa: PLC0415 - as above
+        checked_versions,
+        first_gap,
+        rows_of_no_version,
+    )
+
+    def say_broken(place: str, message: str) -> None:
+        notes.add(Finding("state_history_broken", Severity.ERROR, place, message=message))
 
     found = reader.scan()
     for fault in found.faults:
         notes.add(Finding("state_unreadable", Severity.ERROR, target, message=fault))
     for name, numbers in found.versions.items():
         if (gap := first_gap(numbers)) is not None:
-            notes.add(
-                Finding(
-                    "state_history_broken",
-                    Severity.ERROR,
-                    f"{target}:{name}",
-                    message=f"versions: expected version {gap}, got none",
-                )
-            )
-        for number in numbers if check_all else numbers[-1:]:
-            place = f"{target}:{name}@{number}"
-            try:
-                state = reader.get(name, number).state
-            except CtxauditError as error:
-                notes.add(unreadable_state(place, error))
+            say_broken(f"{target}:{name}", f"versions: expected version {gap}, got none")
+        # Of one version alone nothing follows about what it changed.
+        for one in checked_versions(reader, name, numbers if check_all else numbers[-1:]):
+            place = f"{target}:{name}@{one.number}"
+            if one.error is not None:
+                notes.add(unreadable_state(place, one.error))
+            if one.kept is None:
                 continue
-            for pointer, citation in citations_of(state, place):
+            for fault in one.faults if check_all else ():
+                say_broken(place, fault)
+            for pointer, citation in citations_of(one.kept.state, place):
                 part.cite(pointer, citation)
     if check_all:
+        for fault in rows_of_no_version(reader, found.versions):
+            say_broken(target, fault)
         reader.selections()

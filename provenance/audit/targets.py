@@ -110,6 +110,9 @@ def read_targets(request: AuditRequest, notes: Notes) -> AuditPlan:
         return reader.plan()
     except KeyboardInterrupt:
         return reader.interrupted_plan()
+    except BaseException:
+        reader.close()
+        raise
 
 
 class _TargetReader:
@@ -172,6 +175,10 @@ class _TargetReader:
         else:
             cited = lock_citations(named.lock, named.label)
             self._loose += [(pointer, citation, named.label) for pointer, citation in cited]
+
+    def close(self) -> None:
+        for part in self._parts:
+            part.close()
 
     def _cite_loose(self, part: AuditPart) -> None:
         for pointer, citation, origin in self._loose:

@@ -13,10 +13,11 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 
 from provenance.audit.tree_job import Checked, Job, check_here
+from provenance.pools import Pool, start_pool
 from provenance.processes import (
     NO_PROCESSES,
     kill_workers,
@@ -49,9 +50,7 @@ def check_in_processes(job: Job, *, jobs: int) -> Iterator[Checked]:
         yield from _all_here(job, batches)
         return
     try:
-        executor = ProcessPoolExecutor(
-            max_workers=workers, mp_context=context, initializer=_start, initargs=(job,)
-        )
+        executor = start_pool(workers, context, _start, (job,))
     except NO_PROCESSES:
         yield from _all_here(job, batches)
         return
@@ -78,7 +77,7 @@ def _all_here(job: Job, batches: list[_Batch]) -> Iterator[Checked]:
             yield check_here(job, number, candidate)
 
 
-def _submit(executor: ProcessPoolExecutor, batch: _Batch) -> Future[list[Checked]] | None:
+def _submit(executor: Pool, batch: _Batch) -> Future[list[Checked]] | None:
     try:
         return executor.submit(_work, batch)
     except NO_PROCESSES:

@@ -25,6 +25,7 @@ from provenance.audit.request import AuditRequest
 from provenance.audit.tree_job import Checked, Job, check_here, native_ids_of
 from provenance.audit.whole import check_whole
 from provenance.audit.whole_words import WholeCheck
+from provenance.audit.withholding import Withheld, is_transcript_withheld
 from provenance.audit_report import CheckedTranscript
 from provenance.findings import Finding, Location, Severity
 from provenance.transcripts.id_index import IdIndex
@@ -35,8 +36,14 @@ __all__ = ["TreeChecker"]
 class TreeChecker:
     """Checks transcripts and keeps what the report says of them."""
 
-    def __init__(self, request: AuditRequest, notes: Notes, listener: Listener) -> None:
-        """Take what is asked, where findings go, and who hears of progress.
+    def __init__(
+        self,
+        request: AuditRequest,
+        notes: Notes,
+        listener: Listener,
+        withheld: Withheld | None = None,
+    ) -> None:
+        """Take what is asked, where findings go, who hears of progress, who counts what is denied.
 
         `checked` holds what was checked, `references` what it refers to, `looked_at` how many
         candidates were opened.
@@ -47,13 +54,14 @@ class TreeChecker:
         self._notes = notes
         self._listener = listener
         self.looked_at = 0
+        self._withheld = withheld or Withheld()
         self._left_out = 0
         self._also: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def check(self, part: AuditPart) -> None:
         """Check all transcripts of a part."""
         for asked in part.whole:
-            self._take(check_whole(part, asked, tenant=self._request.tenant))
+            self._take(check_whole(part, asked, tenant=self._request.tenant), part)
         for tree in part.trees:
             self._check_tree(part, tree)
 
@@ -65,7 +73,7 @@ class TreeChecker:
             job = Job(part, tree, request.tenant, request.sessions, with_ids=index is not None)
             for number, whole, rows in self._checks(job):
                 kept = WholeCheck(None, is_left_out=True) if self._is_over(whole) else whole
-                self._take(kept)
+                self._take(kept, part)
                 if kept.checked is not None:
                     files[number] = kept.checked
                     if index is not None:
@@ -101,9 +109,13 @@ class TreeChecker:
         for number, candidate in enumerate(job.tree.candidates):
             yield check_here(job, number, candidate)
 
-    def _take(self, whole: WholeCheck) -> None:
+    def _take(self, whole: WholeCheck, part: AuditPart) -> None:
         self._left_out += whole.is_left_out
         self._notes.extend(whole.findings)
+        if is_transcript_withheld(whole, part, tenant=self._request.tenant):
+            # Somebody may answer for it: then it is not withheld in silence.
+            answered = all(map(self._notes.is_waived, whole.findings))
+            self._withheld.add(part, 0 if answered else 1)
         checked = whole.checked
         if checked is not None:
             # Its finder lists the first thousand of a code and counts the others.

@@ -44,7 +44,7 @@ class PartVerifier:
         on_finding: Callable[[Finding], None] | None = None,
         on_decision: Callable[[AuthorizationDecision], None] | None = None,
     ) -> None:
-        """Name the part and who asks.
+        """Name the part and who asks; `withheld` holds what the target alone keeps back.
 
         Args:
             part: its roots, limits and policies.
@@ -57,6 +57,8 @@ class PartVerifier:
         self._tenant = tenant
         self._on_decision = on_decision
         self._refused: set[str] = set()
+        # What the target's policy alone kept from the last answers.
+        self.withheld: set[str] = set()
         self._resolver = SourcePointerResolver(
             part.transcripts or TrustedRoot(_NO_ROOT),
             part.artifacts or TrustedRoot(_NO_ROOT),
@@ -75,6 +77,7 @@ class PartVerifier:
             jobs: processes that verify.
         """
         self._refused.clear()
+        self.withheld.clear()
         answers = self._resolver.resolve_many(pointers, jobs=jobs)
         return [self._judged(answer) for answer in answers]
 
@@ -83,6 +86,8 @@ class PartVerifier:
         if answer.pointer in self._refused:
             kind = answer.source_type
             return resolution_for(answer.pointer, Reason.REFUSED_BY_POLICY, source_type=kind)
+        if answer.reason is Reason.REFUSED_BY_POLICY and self._part.target_refuses_more:
+            self.withheld.add(answer.pointer)  # told by the open file
         return answer if self._part.pins == NO_PINS else self._part.pins.hold(answer)
 
     def _is_allowed(self, pointer: SourcePointer) -> bool:
@@ -91,6 +96,8 @@ class PartVerifier:
             self._on_decision(decision)
         if decision.verdict is Verdict.REFUSE:
             self._refused.add(pointer.raw)
+        if self._part.is_withheld(pointer, self._tenant):
+            self.withheld.add(pointer.raw)
         return decision.verdict is Verdict.ALLOW
 
     def __enter__(self) -> PartVerifier:

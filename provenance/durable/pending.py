@@ -18,6 +18,7 @@ Example:
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -138,9 +139,22 @@ def _require_later(item: PendingItem, time: str) -> None:
 
 
 def require_confirmer(value: object) -> None:
-    """Refuse whoever cannot confirm: nobody, the model and its summary."""
-    category = require_text(value, "confirmed_by").partition(":")[0]
-    if not _NO_CONFIRMER.isdisjoint(_words(category.casefold())):
+    """Refuse whoever cannot confirm: nobody, the model and its summary.
+
+    The word before the colon may not name them at all; a name behind it may not be theirs alone
+    (`tool:model-checker` is a tool, `tool:model` is none).
+    """
+    category, *names = (_plain(one) for one in require_text(value, "confirmed_by").split(":"))
+    is_model = not _NO_CONFIRMER.isdisjoint(_words(category)) or any(
+        words and _NO_CONFIRMER.issuperset(words) for words in map(_words, names)
+    )
+    if is_model:
         raise ForbiddenTransitionError(
-            f"confirmed_by: expected a harness, user or tool, got {shown(category)}"
+            f"confirmed_by: expected a harness, user or tool, got {shown(str(value))}"
         )
+
+
+def _plain(text: str) -> str:
+    """Give a name as a reader sees it: without what is invisible, wide letters as plain ones."""
+    seen = (one for one in text if unicodedata.category(one) != "Cf")
+    return unicodedata.normalize("NFKC", "".join(seen)).casefold()

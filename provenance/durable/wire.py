@@ -43,6 +43,9 @@ __all__ = ["read_state", "write_state"]
 
 # A state nests three levels; the rest is so that an unknown field is named before its depth is.
 _MAX_NESTING = 16
+# Braces of a document, in its texts too: more members than any reader wants. An empty object takes
+# three characters in the file and a thousand times that here.
+_MOST_OBJECTS = 250_000
 # No field needs more than 24. Reading digits takes quadratic time; Python refuses 4,301 of them.
 _MAX_NUMBER_CHARS = 1_000
 _HUGE = float("inf")  # stands for a number that is too long: no field takes it
@@ -92,6 +95,10 @@ def read_state(text: str, *, limits: Limits = DEFAULT_LIMITS) -> DurableContextS
         )
     if text.startswith("\ufeff"):
         raise StateDocumentError("document: expected JSON, got a byte order mark before it")
+    if text.count("{") > _MOST_OBJECTS:
+        raise StateDocumentError(
+            f"document: expected at most {_MOST_OBJECTS} opening braces, got more"
+        )
     if _nesting(text) > _MAX_NESTING:
         raise StateDocumentError(
             f"document: expected at most {_MAX_NESTING} levels of nesting, got more"

@@ -21,6 +21,7 @@ from provenance.fs.failures import (
     UnsafePlatform,
     WriteFailed,
 )
+from provenance.fs.guard import FolderGuard
 from provenance.fs.lease import ReadLease
 from provenance.fs.reading import FileFacts, OpenFile
 from provenance.fs.root import TrustedRoot
@@ -42,6 +43,7 @@ __all__ = [
     "Entry",
     "FileFacts",
     "FileTooLarge",
+    "FolderGuard",
     "LockTimeout",
     "NameTaken",
     "NotARegularFile",

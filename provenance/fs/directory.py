@@ -23,10 +23,10 @@ from provenance.errors import CallerError
 from provenance.fs._backends import Backend
 from provenance.fs._handle import Handle
 from provenance.fs.appending import AppendFile
-from provenance.fs.drafts import Draft, discard_stale
+from provenance.fs.drafts import Draft, discard_stale, is_stale
 from provenance.fs.failures import BoundaryRefused, SourceAbsent, WriteFailed, translate
 from provenance.fs.locking import exclusive_lock
-from provenance.fs.reading import OpenFile
+from provenance.fs.reading import FileFacts, OpenFile, facts_of
 from provenance.fs.replacing import replace_file
 from provenance.fs.traits import Refusals
 
@@ -316,6 +316,45 @@ class Directory(Handle):
     def discard_stale_draft(self, name: str, *, before_seconds: float) -> bool:
         """Remove a temporary file that a writer left when it died; see `discard_stale`."""
         return discard_stale(self.fd, name, before_seconds=before_seconds)
+
+    def facts(self, name: str) -> FileFacts | None:
+        """Give the facts of what `name` is (a link not followed), None where it is nothing."""
+        try:
+            return facts_of(os.stat(check_component(name), dir_fd=self.fd, follow_symlinks=False))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise translate(error) from None
+
+    def facts_of_self(self) -> FileFacts:
+        """Give the facts of the directory itself."""
+        try:
+            return facts_of(os.fstat(self.fd))
+        except OSError as error:
+            raise translate(error) from None
+
+    def is_stale_draft(self, name: str, *, before_seconds: float) -> int | None:
+        """Give the size of a temporary file that `discard_stale_draft` would remove, else None."""
+        return is_stale(self.fd, name, before_seconds=before_seconds)
+
+    def remove_file(self, name: str, *, like: FileFacts) -> bool:
+        """Remove a name that still leads to the file with these facts; False where it does not.
+
+        Only a regular file with one name goes; a link is neither followed nor removed.
+
+        Raises:
+            WriteFailed: the file system refused; the file is as it was.
+        """
+        try:
+            found = os.stat(check_component(name), dir_fd=self.fd, follow_symlinks=False)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or facts_of(found) != like:
+                return False
+            os.unlink(name, dir_fd=self.fd)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise _write_failure(error) from None
+        return True
 
     def mode(self) -> int:
         """The directory's permission bits and type, as `st_mode`."""

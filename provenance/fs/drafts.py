@@ -25,7 +25,7 @@ from types import TracebackType
 from provenance.fs import _linux
 from provenance.fs.failures import NameTaken, WriteFailed
 
-__all__ = ["Draft", "discard_stale", "is_temporary_name", "temporary_name"]
+__all__ = ["Draft", "discard_stale", "is_stale", "is_temporary_name", "temporary_name"]
 
 _PREFIX, _SUFFIX = ".ctxaudit-", ".tmp"
 _MODE = 0o600
@@ -41,21 +41,40 @@ def temporary_name() -> str:
     return f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
 
 
-def discard_stale(dir_fd: int, name: str, *, before_seconds: float) -> bool:
-    """Remove a temporary file that a process left when it died; True where it was removed.
+def is_stale(dir_fd: int, name: str, *, before_seconds: float) -> int | None:
+    """Give the size of a temporary file that a process left when it died, None for any other file.
 
     It must carry one of our names, be a regular file and belong to our user. One that has another
     name too is published already, and no writer needs it; any other must have been written to last
     before the time `before_seconds` (since the epoch), so that no live writer loses its file.
+
+    Raises:
+        WriteFailed: the file system refused to say.
     """
     if not is_temporary_name(name):
-        return False
+        return None
     try:
         found = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            return False
-        if found.st_nlink < 2 and found.st_mtime >= before_seconds:
-            return False
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _failure(error) from None
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        return None
+    if found.st_nlink < 2 and found.st_mtime >= before_seconds:
+        return None
+    return found.st_size
+
+
+def discard_stale(dir_fd: int, name: str, *, before_seconds: float) -> bool:
+    """Remove a temporary file for which `is_stale` gives a size; True where it was removed.
+
+    Raises:
+        WriteFailed: the file system refused.
+    """
+    if is_stale(dir_fd, name, before_seconds=before_seconds) is None:
+        return False
+    try:
         os.unlink(name, dir_fd=dir_fd)
     except FileNotFoundError:
         return False

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from provenance.fs._handle import Handle
 from provenance.fs.failures import NotARegularFile, translate
 
-__all__ = ["FileFacts", "OpenFile"]
+__all__ = ["FileFacts", "OpenFile", "facts_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class FileFacts:
     nlink: int
     uid: int
     mode: int
+    gid: int = 0
 
 
 class OpenFile(Handle):
@@ -66,7 +67,7 @@ class OpenFile(Handle):
     @property
     def facts(self) -> FileFacts:
         """The facts at opening, or at the last `refresh`."""
-        return _facts_of(self._stat)
+        return facts_of(self._stat)
 
     def now(self) -> FileFacts:
         """The facts at this moment; those of the opening stay the ones to compare with.
@@ -74,7 +75,7 @@ class OpenFile(Handle):
         Raises:
             ReadFailed: the device or file system refused.
         """
-        return _facts_of(self._now())
+        return facts_of(self._now())
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Read up to `size` bytes; fewer only at the end of the file.
@@ -134,7 +135,8 @@ class OpenFile(Handle):
             raise translate(error) from None
 
 
-def _facts_of(found: os.stat_result) -> FileFacts:
+def facts_of(found: os.stat_result) -> FileFacts:
+    """Give the facts that a `stat` holds."""
     return FileFacts(
         device=found.st_dev,
         inode=found.st_ino,
@@ -144,6 +146,7 @@ def _facts_of(found: os.stat_result) -> FileFacts:
         nlink=found.st_nlink,
         uid=found.st_uid,
         mode=found.st_mode,
+        gid=found.st_gid,
     )
 
 

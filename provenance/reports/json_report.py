@@ -37,6 +37,7 @@ def write_json(report: AuditReport, *, version: str) -> Iterator[str]:
         "finished_at": report.finished_at,
         "targets": list(report.targets),
         "weakened_by_environment": list(report.weakened_by_environment),
+        "sandboxed": report.is_sandboxed,
         "summary": report.summary.to_dict(),
     }
     if report.waivers:

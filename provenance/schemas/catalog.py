@@ -21,6 +21,8 @@ SCHEMA_NAMES = (
     "attestation",
     "compaction",
     "decision",
+    "doctor",
+    "gc",
     "lock",
     "receipt",
     "report",

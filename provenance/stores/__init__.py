@@ -9,6 +9,12 @@ Example:
 
 from __future__ import annotations
 
+from provenance.stores.checking import (
+    CheckedVersion,
+    check_version,
+    checked_versions,
+    rows_of_no_version,
+)
 from provenance.stores.failures import (
     ConflictKeyTaken,
     NoStateStore,
@@ -18,6 +24,7 @@ from provenance.stores.failures import (
     StoreArgumentError,
     StoreBusy,
     StoreDamaged,
+    StoreOpenToOthers,
     StoreReadOnly,
     StoreTooNew,
     StoreUnsafe,
@@ -37,6 +44,7 @@ from provenance.stores.values import (
 )
 
 __all__ = [
+    "CheckedVersion",
     "ConflictKeyTaken",
     "DurableStateStore",
     "LinkedResolution",
@@ -53,14 +61,18 @@ __all__ = [
     "StoreArgumentError",
     "StoreBusy",
     "StoreDamaged",
+    "StoreOpenToOthers",
     "StoreReadOnly",
     "StoreTooNew",
     "StoreUnsafe",
     "StoreWriteFailed",
     "StoredState",
     "VersionList",
+    "check_version",
+    "checked_versions",
     "first_gap",
     "has_store",
     "iter_state_versions",
     "open_snapshot",
+    "rows_of_no_version",
 ]

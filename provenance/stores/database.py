@@ -5,7 +5,9 @@ beside it under its name, is a regular file of ours with one name that nobody el
 is not opened at all; another program's file and a newer one are told by their first bytes and never
 touched. Once open, nothing but reading and adding rows is permitted: no `ATTACH`, no extension, no
 trigger, no view, no `UPDATE`, no `DELETE`. What is committed is on the disk (`synchronous=FULL`).
-Nothing stays open between two operations, so a fork or a waiting program holds no lock.
+Nothing stays open between two operations, so a waiting program holds no lock. A fork waits for the
+end of an operation (`guarding.py`); a connection never works, and is never closed, in a process
+that was forked while it was open.
 
 Example:
     >>> import tempfile
@@ -17,6 +19,7 @@ Example:
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import sqlite3
@@ -46,7 +49,7 @@ from provenance.stores.failures import (
     StoreUnsafe,
     StoreWriteFailed,
 )
-from provenance.stores.guarding import one_at_a_time
+from provenance.stores.guarding import has_foreign_connection, one_at_a_time
 from provenance.stores.layout import (
     SCHEMA_VERSION,
     TABLES,
@@ -77,6 +80,9 @@ _SETTINGS = (
     "PRAGMA temp_store=MEMORY",
     "PRAGMA foreign_keys=OFF",
 )
+_FORKED = (
+    "states.sqlite3: expected a process that was not forked inside a call of the store, got one"
+)
 _BUSY = frozenset({5, 6})
 _READ_ONLY = frozenset({3, 8})
 _MACHINE = frozenset({7, 9, 10, 13, 14, 15, 22})
@@ -90,11 +96,13 @@ class StateDatabase:
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Use a connection that was opened and checked here."""
         self._connection = connection
+        self._process = os.getpid()
 
     def rows(
         self, sql: str, values: Sequence[Cell | str]
     ) -> Generator[tuple[Cell, ...], None, None]:
         """Give the rows of a question; text comes as the bytes that are stored."""
+        self._require_own()
         with _translated():
             cursor = self._connection.execute(sql, tuple(values))
         try:
@@ -110,6 +118,7 @@ class StateDatabase:
     def add(self, table: str, values: Sequence[str | int | bytes | None]) -> int:
         """Add a row and give its row id; it counts when the transaction is committed."""
         marks = ", ".join("?" * len(values))
+        self._require_own()
         with _translated():
             cursor = self._connection.execute(
                 f"INSERT INTO main.{table} VALUES ({marks})",  # noqa: S608 - names of ours
@@ -129,10 +138,28 @@ class StateDatabase:
         except BaseException:
             # SQLite may have rolled back already (a full disk).
             with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK").close()
+                if self._is_own:
+                    self._connection.execute("ROLLBACK").close()
             raise
 
+    def close(self) -> None:
+        """Close it; in a child that inherited it, keep it as it is for ever."""
+        if self._is_own:
+            self._connection.close()
+        else:
+            # To close it would touch the log of the parent, which is at work in it.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+
+    @property
+    def _is_own(self) -> bool:
+        return self._process == os.getpid()
+
+    def _require_own(self) -> None:
+        if not self._is_own:
+            raise StoreUnsafe(_FORKED)
+
     def _run(self, sql: str) -> None:
+        self._require_own()
         with _translated():
             self._connection.execute(sql).close()
 
@@ -159,6 +186,8 @@ def open_for_writing(
         StoreReadOnly, StoreBusy, StoreWriteFailed: the machine.
     """
     with one_at_a_time(), _file_failures(), contextlib.ExitStack() as opened:
+        if has_foreign_connection():
+            raise StoreUnsafe(_FORKED)
         # 1. The folder and the file, by handles; a new file is whole when it gets its name.
         directory = opened.enter_context(home.open_directory(FOLDER_NAME, create=create))
         require_own_folder(directory)
@@ -171,10 +200,10 @@ def open_for_writing(
         with directory.open_file(FILE_NAME) as file:
             check_header(file.read_at(0, _HEADER_BYTES))
         # 4. SQLite opens by name: what it opened has to be what was looked at.
-        path = Path(os.path.abspath(home.path), FOLDER_NAME, FILE_NAME)
+        path = Path(home.path).absolute() / FOLDER_NAME / FILE_NAME
         connection = _connect(path, busy_timeout_seconds, limits)
-        opened.callback(connection.close)
         database = StateDatabase(connection)
+        opened.callback(database.close)
         _require_same(directory, path, identity)
         # 5. The schema, brought up to date if it is older.
         version = check_layout(database.rows, present=False)

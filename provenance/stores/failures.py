@@ -21,6 +21,7 @@ __all__ = [
     "StoreArgumentError",
     "StoreBusy",
     "StoreDamaged",
+    "StoreOpenToOthers",
     "StoreReadOnly",
     "StoreTooNew",
     "StoreUnsafe",
@@ -101,6 +102,12 @@ class StoreUnsafe(DataError):
     """A link, another user's file, or one that others may open stands where the store belongs."""
 
     code = "state_store_unsafe"
+
+
+class StoreOpenToOthers(StoreUnsafe):
+    """Modes let others write the folder, or open the file: nothing is damaged, chmod mends it."""
+
+    code = "state_store_open_to_others"
 
 
 class StoreReadOnly(MachineError):

@@ -21,7 +21,7 @@ import stat
 from provenance.fs.directory import Directory
 from provenance.fs.drafts import is_temporary_name
 from provenance.fs.failures import SourceAbsent
-from provenance.stores.failures import StoreReadOnly, StoreUnsafe
+from provenance.stores.failures import StoreOpenToOthers, StoreReadOnly, StoreUnsafe
 
 __all__ = [
     "FILE_NAME",
@@ -53,9 +53,9 @@ def require_own_folder(directory: Directory) -> None:
     if found.st_uid != os.geteuid():
         raise StoreUnsafe("states: expected a folder of our own, got another user's")
     if stat.S_IMODE(found.st_mode) & 0o022:
-        raise StoreUnsafe(
+        raise StoreOpenToOthers(
             f"states: expected a folder that only we may write, got mode "
-            f"{stat.S_IMODE(found.st_mode):04o}"
+            f"{stat.S_IMODE(found.st_mode):04o} (chmod go-w makes it ours alone)"
         )
 
 
@@ -66,7 +66,7 @@ def require_own_files(directory: Directory) -> tuple[int, int]:
     if main is None:
         raise SourceAbsent("states.sqlite3: expected a state store, got nothing of that name")
     if stat.S_IMODE(main.st_mode) & _OTHERS:
-        raise StoreUnsafe(
+        raise StoreOpenToOthers(
             "states.sqlite3: expected mode 0600, got "
             f"{stat.S_IMODE(main.st_mode):04o} (chmod 600 makes it ours alone)"
         )

@@ -1,8 +1,8 @@
 """What a new version of a state will be, decided before anything is written.
 
 Guarantees: pure. The version that was read has to be the current one; no two facts, and no two
-pieces of evidence, share a conflict key; a pending item moves only as `transition_pending` would
-move it, and somebody confirms it.
+pieces of evidence, share a conflict key; what becomes of pending items follows `pending_rules.py`.
+Two conflict keys that look alike are one.
 
 Example:
     >>> from provenance.durable.values import DurableContextState
@@ -14,13 +14,15 @@ Example:
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from provenance.durable.differences import ChangeKind, ItemChange, ItemKind, diff_states
-from provenance.durable.failures import DurableValueError, ForbiddenTransitionError
+from provenance.durable.failures import DurableValueError
 from provenance.durable.fields import require_text, shown
-from provenance.durable.pending import require_confirmer, require_move
+from provenance.durable.pending import require_confirmer
 from provenance.durable.values import (
     DurableContextState,
     DurableFact,
@@ -34,13 +36,22 @@ from provenance.stores.failures import (
     StateConflict,
     StoreArgumentError,
 )
-from provenance.stores.values import StateChange, StoredState
+from provenance.stores.pending_rules import require_pending_change
+from provenance.stores.values import ADDED_BLOCKED, ADDED_DONE, StateChange, StoredState
 
-__all__ = ["PlannedVersion", "Signature", "changes_between", "plan_version", "require_state_name"]
+__all__ = [
+    "PlannedVersion",
+    "Signature",
+    "changes_between",
+    "plan_version",
+    "require_state_name",
+    "stored_changes",
+]
 
 # A word to whoever reads the history; what is longer belongs into a state.
 _MAX_NOTE_CHARS = 4_000
-_MOVES = frozenset({ChangeKind.BLOCKED, ChangeKind.REOPENED, ChangeKind.COMPLETED})
+_ADDED = {"done": ADDED_DONE, "blocked": ADDED_BLOCKED}
+_NOBODY = MappingProxyType[str, PendingItem]({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +106,7 @@ def plan_version(
     replaces: int | None,
     signature: Signature | None = None,
     conflict_keys: Mapping[str, str | None] | None = None,
+    left_out: Mapping[str, PendingItem] = _NOBODY,
     limits: Limits = DEFAULT_LIMITS,
 ) -> PlannedVersion:
     """Decide what the next version is.
@@ -107,6 +119,7 @@ def plan_version(
         signature: who confirms; None: nobody.
         conflict_keys: the conflict that a fact won, by fact id; a fact keeps the one that it has in
             the current version, None takes it away.
+        left_out: pending items of earlier versions that the current one has not, as they were last.
         limits: bounds the document.
 
     Raises:
@@ -122,7 +135,10 @@ def plan_version(
         raise StateConflict(name, expected=replaces, current=found)
     # 2. What is new, and who says so.
     changes = changes_between(
-        DurableContextState() if current is None else current.state, state, signature
+        DurableContextState() if current is None else current.state,
+        state,
+        signature,
+        left_out=left_out,
     )
     # 3. One winner of each conflict.
     facts = _fact_keys(state, current, conflict_keys or {})
@@ -144,22 +160,38 @@ def plan_version(
 
 
 def changes_between(
-    before: DurableContextState, after: DurableContextState, signature: Signature | None
+    before: DurableContextState,
+    after: DurableContextState,
+    signature: Signature | None,
+    *,
+    left_out: Mapping[str, PendingItem] = _NOBODY,
 ) -> tuple[StateChange, ...]:
-    """List the changes of a version; refuses moves of pending items that nobody may make."""
-    listed = []
-    for change in diff_states(before, after):
-        confirmed_by = None if signature is None else signature.confirmer_of(change)
-        if change.kind is ItemKind.PENDING and change.change in _MOVES:
-            _require_move(change, confirmed_by)
-        item = change.before if change.after is None else change.after
-        pointer, moment = _source_of(item)
-        listed.append(
-            StateChange(
-                str(change.kind), change.item_id, str(change.change), pointer, moment, confirmed_by
+    """List the changes of a version; refuses those of pending items that nobody may make."""
+    changes = diff_states(before, after).changes
+    confirmers = [None if signature is None else signature.confirmer_of(one) for one in changes]
+    for change, confirmed_by in zip(changes, confirmers, strict=True):
+        if change.kind is ItemKind.PENDING:
+            require_pending_change(
+                change, confirmed_by=confirmed_by, earlier=left_out.get(change.item_id)
             )
-        )
-    return tuple(listed)
+    return tuple(map(_stored_change, changes, confirmers))
+
+
+def stored_changes(
+    before: DurableContextState, after: DurableContextState
+) -> tuple[StateChange, ...]:
+    """List the changes that follow from two documents alone, without who confirmed them."""
+    return tuple(_stored_change(one, None) for one in diff_states(before, after))
+
+
+def _stored_change(change: ItemChange, confirmed_by: str | None) -> StateChange:
+    item = change.before if change.after is None else change.after
+    pointer, moment = _source_of(item)
+    word = str(change.change)
+    # An item may come with its status: a history that said `added` alone would hide that.
+    if change.change is ChangeKind.ADDED and isinstance(item, PendingItem):
+        word = _ADDED.get(item.status, word)
+    return StateChange(str(change.kind), change.item_id, word, pointer, moment, confirmed_by)
 
 
 def require_state_name(value: object) -> str:
@@ -172,21 +204,6 @@ def require_state_name(value: object) -> str:
         return value
     got = shown(value) if isinstance(value, str) else type(value).__name__
     raise StoreArgumentError(f"name: expected one like a session id, got {got}")
-
-
-def _require_move(change: ItemChange, confirmed_by: str | None) -> None:
-    before, after = change.before, change.after
-    if not isinstance(before, PendingItem) or not isinstance(after, PendingItem):
-        return
-    try:
-        require_move(before, after)
-    except ForbiddenTransitionError as error:
-        raise ForbiddenTransitionError(f"{shown(change.item_id)}: {error}") from error
-    if confirmed_by is None:
-        raise ForbiddenTransitionError(
-            f"confirmed_by: expected who confirmed that {shown(change.item_id)} is "
-            f"{after.status}, got nobody"
-        )
 
 
 def _source_of(item: DurableFact | PendingItem | RetrievalEvidence | None) -> tuple[str, str]:
@@ -219,12 +236,19 @@ def _fact_keys(
 def _require_one_winner(keys: Mapping[str, str], kind: str) -> None:
     winners: dict[str, str] = {}
     for item_id, key in keys.items():
-        if key in winners:
+        seen = _as_seen(key)
+        if seen in winners:
             raise ConflictKeyTaken(
                 f"conflict key {shown(key)}: expected one {kind} to be current, got "
-                f"{shown(winners[key])} and {shown(item_id)}"
+                f"{shown(winners[seen])} and {shown(item_id)}"
             )
-        winners[key] = item_id
+        winners[seen] = item_id
+
+
+def _as_seen(key: str) -> str:
+    """Give a conflict key as a reader sees it: what is invisible tells no two conflicts apart."""
+    seen = (char for char in key if not unicodedata.category(char).startswith("C"))
+    return unicodedata.normalize("NFC", "".join(seen))
 
 
 def _confirmer(value: object) -> str:

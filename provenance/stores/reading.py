@@ -12,14 +12,14 @@ Example:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from provenance.durable.differences import ChangeKind, ItemKind
+from provenance.durable.differences import ItemKind
 from provenance.durable.failures import DurableValueError
 from provenance.durable.fields import shown
-from provenance.durable.values import DurableContextState
+from provenance.durable.values import DurableContextState, PendingItem
 from provenance.fs.sqlite import Cell, TextCell
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.pointers import is_name
@@ -36,6 +36,7 @@ from provenance.stores.failures import SelectionAbsent, StateAbsent, StoreDamage
 from provenance.stores.layout import Rows
 from provenance.stores.selections import read_resolution, read_trace
 from provenance.stores.values import (
+    CHANGE_WORDS,
     LinkedResolution,
     Selection,
     StateChange,
@@ -225,6 +226,54 @@ class StateReader:
             raise StoreDamaged(f"versions: expected version {gap} of {name}, got none")
         return tuple(self.info(name, number) for number in numbers)
 
+    def keys_of_evidence(self, name: str, version: int) -> dict[str, str]:
+        """Give the conflict that each piece of evidence of a version won, by its id."""
+        rows = self._all(
+            "SELECT item_id, conflict_key FROM main.conflict_keys"
+            " WHERE name = ? AND version = ? AND kind != 'fact' ORDER BY item_id",
+            (name, version),
+        )
+        return {text_of(one, "item_id"): text_of(key, "conflict_key") for one, key in rows}
+
+    def row_owners(self) -> Iterator[tuple[str, str, int]]:
+        """Give table, state and version of the rows about versions, each once."""
+        for table in ("changes", "conflict_keys"):
+            last: tuple[str, int] | None = None
+            sql = f"SELECT name, version FROM main.{table} ORDER BY name, version"  # noqa: S608 - ours
+            with closing(self._rows(sql, ())) as rows:
+                for name, version in rows:
+                    owner = text_of(name, "name"), number_of(version, "version")
+                    if owner != last:
+                        last = owner
+                        yield table, owner[0] if is_name(owner[0]) else shown(owner[0]), owner[1]
+
+    def left_out(self, name: str, item_ids: Collection[str]) -> dict[str, PendingItem]:
+        """Give pending items as they were in the last version before one that left them out.
+
+        Args:
+            name: the state.
+            item_ids: of items that the current version has not.
+
+        Raises:
+            StoreDamaged, StateAbsent: a version that had one cannot be read.
+        """
+        if not item_ids:
+            return {}
+        last: dict[str, int] = {}
+        for item_id, version in self._all(
+            "SELECT item_id, version FROM main.changes WHERE name = ? AND kind = 'pending'"
+            " AND change = 'removed' ORDER BY version",
+            (name,),
+        ):
+            if (text := text_of(item_id, "item_id")) in item_ids:
+                last[text] = number_of(version, "version", least=2) - 1
+        found: dict[str, PendingItem] = {}
+        for version in sorted(set(last.values())):
+            for item in self.state_of(self.document(name, version)).pending_items:
+                if last.get(item.item_id) == version:
+                    found[item.item_id] = item
+        return found
+
     def selections(
         self, name: str | None = None, version: int | None = None
     ) -> tuple[Selection, ...]:
@@ -307,7 +356,7 @@ def first_gap(numbers: Sequence[int]) -> int | None:
 
 def _change(row: tuple[Cell, ...]) -> StateChange:
     kind, change = text_of(row[0], "kind"), text_of(row[2], "change")
-    if kind not in set(ItemKind) or change not in set(ChangeKind):
+    if kind not in set(ItemKind) or change not in CHANGE_WORDS:
         raise StoreDamaged("changes: expected a known kind of change, got another")
     return StateChange(
         kind,

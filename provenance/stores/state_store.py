@@ -4,7 +4,8 @@ Guarantees: a version is written once and never changed; an update names the ver
 and fails with both numbers where another one is current by then, also between processes. Killed at
 any moment, the store holds the old version or the new one, whole. Each version reads back byte for
 byte, its digest checked. Nothing is open between two calls: a store may be kept for as long as the
-program runs, used from several threads, and carried over a fork.
+program runs, used from several threads, and carried over a fork, which waits for the calls of other
+threads. A path is made absolute when the store is built: to change the folder changes no store.
 
 Example:
     >>> import tempfile
@@ -22,6 +23,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 from types import TracebackType
 
 from provenance.clock import Clock, require_zoned, utc_now
@@ -67,7 +69,8 @@ class DurableStateStore:
         """Name a store; nothing is opened or made before the first use.
 
         Args:
-            home: the state home; a path is made (0700) at the first write, a root is the caller's.
+            home: the state home; a path is made (0700) at the first write, and means the same
+                folder wherever the program goes; a root is the caller's.
             clock: gives the time of each version, with a zone.
             limits: bounds what is stored and read.
             busy_timeout_seconds: how long a write waits for another process.
@@ -76,7 +79,8 @@ class DurableStateStore:
         if isinstance(home, TrustedRoot):
             self._reading = self._writing = home
         else:
-            self._reading, self._writing = TrustedRoot(home), TrustedRoot(home, create=True)
+            path = Path(home).absolute()
+            self._reading, self._writing = TrustedRoot(path), TrustedRoot(path, create=True)
             self._own = self._reading, self._writing
         self._clock = clock
         self._limits = limits
@@ -102,14 +106,17 @@ class DurableStateStore:
             author: who writes it.
             note: why.
             confirmed_by: who confirmed what is new: one for all changes, or by item id. A pending
-                item that moves needs one, and never the model or its summary.
+                item that moves, that comes as done, or that is blocked for another reason needs
+                one, and never the model or its summary.
             conflict_keys: the conflict that a fact won, by fact id. A fact keeps its key from
-                version to version; None takes it away.
+                version to version; None takes it away. A key belongs to one state, and
+                those of facts are not those of evidence; what is invisible in one tells none apart.
 
         Raises:
             StateConflict: another version is current; it has both numbers. Nothing was written.
             ConflictKeyTaken: two facts, or two pieces of evidence, would be current under one key.
-            ForbiddenTransitionError: a pending item moves as `transition_pending` never would.
+            ForbiddenTransitionError: a pending item moves as `transition_pending` never would, or
+                one that was ever done is another one now.
             StoreArgumentError, StateDocumentError: an argument, or the state, cannot be stored.
             NoStateStore, StoreTooNew, StoreDamaged, StoreUnsafe: of the file.
             StoreReadOnly, StoreBusy, StoreWriteFailed: the machine; nothing was written.
@@ -129,13 +136,17 @@ class DurableStateStore:
             found = reader.current_version(name)
             if found != expected:  # before the current state, which may be large, is read
                 raise StateConflict(name, expected=expected, current=found)
+            current = None if found is None else reader.get(name, found)
+            there = () if current is None else current.state.pending_items
+            new = {one.item_id for one in state.pending_items} - {one.item_id for one in there}
             plan = plan_version(
                 name,
                 state,
-                current=None if found is None else reader.get(name, found),
+                current=current,
                 replaces=expected,
                 signature=signature,
                 conflict_keys=conflict_keys,
+                left_out={} if current is None else reader.left_out(name, new),
                 limits=self._limits,
             )
             _add_version(database, name, plan, moment=moment, signature=signature)

@@ -11,10 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from provenance.durable.differences import ChangeKind
 from provenance.durable.values import DurableContextState
 from provenance.frozen import sealed
 
 __all__ = [
+    "ADDED_BLOCKED",
+    "ADDED_DONE",
+    "CHANGE_WORDS",
     "LinkedResolution",
     "Selection",
     "SelectionCandidate",
@@ -23,6 +27,11 @@ __all__ = [
     "StateVersionBytes",
     "StoredState",
 ]
+
+# A pending item that came with the status that it has.
+ADDED_DONE, ADDED_BLOCKED = "added_done", "added_blocked"
+# What may stand in a history.
+CHANGE_WORDS = frozenset({*map(str, ChangeKind), ADDED_DONE, ADDED_BLOCKED})
 
 
 @sealed
@@ -33,7 +42,9 @@ class StateChange:
     Attributes:
         kind: `fact`, `pending` or `evidence`.
         item_id: its id in the state.
-        change: `added`, `removed`, `changed`, `confirmed`, `blocked`, `reopened` or `completed`.
+        change: `added`, `removed`, `changed`, `confirmed`, `blocked`, `reopened` or `completed`;
+            of a pending item that came with another status than open `added_done` or
+            `added_blocked`.
         source_pointer: from where, as it stands in this version (removed: as it stood).
         confirmed_at: when, as it stands in this version (removed: as it stood).
         confirmed_by: who, where the writer said so.

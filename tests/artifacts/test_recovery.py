@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def test_a_whole_line_without_its_end_and_its_artifact_gets_the_end(
     spilled = store.spill("s1", "text", tool="bash")
     data = ledger_of(home).read_bytes()
     ledger_of(home).write_bytes(data[:-1])
-    with ArtifactStore(home) as another:
+    with ArtifactStore(home, clock=lambda: datetime(2026, 1, 2, 3, 4, 6, tzinfo=UTC)) as another:
         assert another.spill("s1", "text") == spilled
     assert ledger_of(home).read_bytes() == data
 

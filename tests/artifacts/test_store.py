@@ -316,6 +316,11 @@ def test_many_sessions_share_few_handles(store: ArtifactStore, home: Path) -> No
     assert len(ledger_lines(home, "s0")) == 1
 
 
+def _soon() -> datetime:
+    """A moment after the clock of `store` stands still."""
+    return datetime(2026, 1, 2, 3, 4, 6, tzinfo=UTC)
+
+
 def _refuses(store: ArtifactStore, error: type[CtxauditError]) -> None:
     with pytest.raises(error):
         store.spill("s1", "text")
@@ -423,7 +428,7 @@ def test_a_hostile_ledger_is_worked_around(
     with ledger_of(home).open("ab") as ledger:
         ledger.write(rubbish)
     second = store.spill("s1", "second")
-    with ArtifactStore(home) as another:
+    with ArtifactStore(home, clock=_soon) as another:
         assert another.spill("s1", "first") == first
         assert another.spill("s1", "second") == second
         assert another.spill("s1", "third").filename == "tool_result_003.txt"

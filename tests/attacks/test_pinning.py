@@ -124,11 +124,12 @@ def test_an_update_keeps_what_another_run_pinned_meanwhile(
     from click.testing import CliRunner
 
     from cli import pinning
-    from cli.commands.pin import command
+    from cli.application import app
 
     home = tmp_path / "home"
-    _home(home, 2)
-    _add(home, range(7, 8))  # nothing cites it: an update removes it
+    _home(home, 3)
+    assert CliRunner().invoke(app, ["pin", str(home), "--state", "3"]).exit_code == 0
+    (home / "states/3.json").unlink()  # nothing cites it: an update removes it
     gather = pinning.gather
 
     def meanwhile(request: PinRequest) -> object:
@@ -137,7 +138,7 @@ def test_an_update_keeps_what_another_run_pinned_meanwhile(
         return gathered
 
     monkeypatch.setattr(pinning, "gather", meanwhile)
-    done = CliRunner().invoke(command, [str(home), "--update"])
+    done = CliRunner().invoke(app, ["pin", str(home), "--update"])
     assert done.exit_code == 0, done.output
     assert _pins(home) == {f"transcript:s1:{n}" for n in (1, 2, 9)}
 

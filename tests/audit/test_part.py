@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
 
 from provenance.audit.part import AuditPart
+from provenance.audit.request import TargetError
 from provenance.audit_report import Citation
+from provenance.fs import FolderGuard, LockTimeout, TrustedRoot
 from provenance.pointers import parse_source_pointer
 from provenance.policy import Verdict, parse_policy
 
@@ -51,3 +54,25 @@ def test_a_finding_names_who_cites_a_pointer_or_where_it_came_from() -> None:
     assert [part.name_of(pointer) for pointer in "abc"] == ["--pointer", "states/one.json", "."]
     part.prefix = "home/"
     assert part.name_of("c") == "home"
+
+
+def test_a_gc_that_does_not_end_is_told(tmp_path: Path) -> None:
+    with TrustedRoot(tmp_path) as root, root.open_directory() as folder:
+        part = AuditPart(artifacts=root, prefix="home/")
+        with (
+            FolderGuard.alone(folder, timeout_seconds=0),
+            pytest.raises(TargetError, match=r"^home: expected that no gc is at work"),
+        ):
+            part.keep_gc_out(timeout_seconds=0)
+        part.keep_gc_out(timeout_seconds=0)
+        with pytest.raises(LockTimeout):
+            FolderGuard.alone(folder, timeout_seconds=0)
+        part.close()
+        FolderGuard.alone(folder, timeout_seconds=0).close()
+
+
+def test_a_root_that_is_not_there_needs_no_guard() -> None:
+    part = AuditPart(artifacts=TrustedRoot("/nowhere"))
+    part.cite("artifact:s1:a.txt:0123456789ab")
+    part.keep_gc_out_if_opened(None)
+    assert part.guard is None

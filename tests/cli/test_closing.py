@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.closing import Asked, closing_words
 from cli.exit_codes import ExitCode
-from cli.verdict import COUNTABLE, verdict_of
+from cli.verdict import COUNTABLE, fault_of_code, verdict_of
+from provenance.audit import all_explanations
+from provenance.audit._transcript_pages import TRANSCRIPT_PAGES
 from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscript
 from provenance.findings import Finding, Severity
 from provenance.resolution import (
@@ -170,4 +174,44 @@ def test_an_unlisted_fault_is_told_too() -> None:
     report = AuditReport(transcripts=(_CHECKED,), finding_counts={"torn_line": 3})
     assert closing_words(report, verdict_of(report)) == (
         "Exit code 14. Counts as corrupt: a transcript that was checked whole has a fault."
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        one.code
+        for one in all_explanations()
+        if one.family in ("finding", "reason") and fault_of_code(one.code) is ExitCode.CORRUPT
+    ]
+    + ["a_code_from_outside"],
+)
+def test_the_words_are_about_what_was_found(code: str) -> None:
+    finding = Finding(code, Severity.ERROR, "x")
+    report = AuditReport(sources=(_GOOD,), findings=(finding,), finding_counts={code: 1})
+    words = closing_words(report, ExitCode.CORRUPT)
+    assert words.startswith("Exit code 14. Counts as corrupt: ")
+    assert words.endswith(".")
+    assert ": ." not in words
+    is_of_transcripts = code in TRANSCRIPT_PAGES or code.startswith("transcript_")
+    assert ("a transcript that was checked whole" in words) == (
+        is_of_transcripts and code != "reference_corrupt"
+    )
+    # The nearest other case: it was found in such a transcript.
+    checked = CheckedTranscript("x", "native", ("s1",), 1, 0, 0, findings={code: 1})
+    words = closing_words(replace(report, transcripts=(checked,)), ExitCode.CORRUPT)
+    assert words.startswith("Exit code 14. Counts as corrupt: ")
+
+
+def test_a_fault_of_a_whole_transcript_is_called_that() -> None:
+    finding = Finding("torn_line", Severity.ERROR, "x")
+    checked = CheckedTranscript("x", "native", ("s1",), 1, 0, 0, findings={"torn_line": 1})
+    report = AuditReport(
+        transcripts=(checked,),
+        findings=(finding, Finding("lock_unreadable", Severity.ERROR, "ctxaudit.lock")),
+        finding_counts={"torn_line": 1, "lock_unreadable": 1},
+    )
+    assert closing_words(report, ExitCode.CORRUPT) == (
+        "Exit code 14. Counts as corrupt: a transcript that was checked whole has a fault; a "
+        "home's lock file cannot be read, so nobody knows what was pinned."
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,7 @@ def _expected(
     fail_on: frozenset[str] | None,
     *,
     is_expired: bool = False,
+    is_withheld: bool = False,
     is_empty: bool = False,
     exit_zero: bool = False,
 ) -> int:
@@ -69,6 +71,8 @@ def _expected(
             codes.add(_CODE[state])
     if is_expired:
         codes.add(14)  # it fails the run, whatever --fail-on leaves out
+    if is_withheld:
+        codes.add(13)  # the same: a target cannot soften its own audit
     for code in _WORST_FIRST:
         if code in codes:
             return 0 if exit_zero else code
@@ -97,9 +101,10 @@ def test_every_report_has_the_code_that_the_specification_gives(
     weak = Finding("evidence_too_weak", Severity.ERROR, "states/a.json")
     weak_waived = Finding("evidence_too_weak", Severity.ERROR, "states/a.json", waiver=_WAIVER)
     over = Finding("waiver_expired", Severity.ERROR, "waivers.toml")
+    withheld = Finding("denied_by_target", Severity.ERROR, "ctxaudit.toml")
     checked = 0
-    for *states, strength, expired in itertools.product(
-        *([kinds] * len(_STATES)), kinds, (False, True)
+    for *states, strength, target, expired in itertools.product(
+        *([kinds] * len(_STATES)), kinds, kinds, (False, True)
     ):
         sources = [
             _source(name, is_waived=state == "waived")
@@ -108,11 +113,14 @@ def test_every_report_has_the_code_that_the_specification_gives(
         ]
         findings = [weak] if strength == "counts" else []
         findings += [weak_waived] if strength == "waived" else []
+        findings += [withheld] if target == "counts" else []
+        findings += [replace(withheld, waiver=_WAIVER)] if target == "waived" else []
         findings += [over] if expired else []
         counts: dict[str, int] = {}
         for finding in findings:
             counts[finding.code] = counts.get(finding.code, 0) + 1
         waived = {"evidence_too_weak": 1} if strength == "waived" else {}
+        waived |= {"denied_by_target": 1} if target == "waived" else {}
         # Evidence that is too weak is available evidence.
         sources += [_AVAILABLE] * (strength != "absent")
         report = AuditReport(
@@ -129,13 +137,14 @@ def test_every_report_has_the_code_that_the_specification_gives(
                 counting,
                 fail_on,
                 is_expired=bool(expired),
+                is_withheld=target == "counts",
                 is_empty=not sources,
                 exit_zero=exit_zero,
             )
             found = verdict_of(report, fail_on=fail_on, exit_zero=exit_zero)
-            assert found == expected, (states, strength, expired, exit_zero)
+            assert found == expected, (states, strength, target, expired, exit_zero)
             checked += 1
-    assert checked == 3**6 * 2 * 2
+    assert checked == 3**7 * 2 * 2
 
 
 def test_an_interrupt_goes_before_everything() -> None:

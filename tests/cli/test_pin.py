@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from provenance import DurableContextState, DurableFact, DurableStateStore
+from provenance.audit.pinning import Gathered, PinRequest, gather
 from provenance.locks import LockFile, encode_lock, parse_lock
 from tests.cli.conftest import Done, Home
 from tests.trees import is_root
 
 Call = Callable[..., Done]
+_TIME = "2026-01-01T00:00:00Z"
 
 
 @pytest.fixture
@@ -205,6 +208,107 @@ def test_a_pin_stays_when_its_source_is_gone(pinned: Home, call: Call) -> None:
     assert (done.code, done.out) == (0, "")
     assert _lock(pinned) == before
     assert call("verify", pinned.path).code == 12
+
+
+def _drop(home: Home, state: str) -> None:
+    (home.path / "states" / state).unlink()
+
+
+def test_a_state_of_the_store_is_known_by_its_name(home: Home, call: Call) -> None:
+    one, two, three = home.transcript("s1", 3)
+    store = DurableStateStore(home.path)
+
+    def state(*pointers: str) -> DurableContextState:
+        facts = [DurableFact(f"f{n}", "x", one, _TIME) for n, one in enumerate(pointers)]
+        return DurableContextState(facts)
+
+    store.put("run-1", state(one, two), replaces=None, author="h")
+    store.put("run-1", state(two), replaces=1, author="h")
+    assert call("pin", home.path, "--state", "run-1").code == 0
+    assert set(_lock(home).by_pointer) == {two}
+    # One of the same name in a file is meant as well.
+    home.state("run-1.json", [three])
+    assert call("pin", home.path, "--state", "run-1").code == 0
+    assert set(_lock(home).by_pointer) == {two, three}
+    assert call("pin", home.path, "--state", "run-2").code == 2
+
+
+@pytest.mark.parametrize("args", [[], ["--state", "a"], ["--available-only"]])
+def test_other_bytes_under_a_pin_that_nothing_cites_stop_it(
+    pinned: Home, call: Call, args: list[str]
+) -> None:
+    before = _lock(pinned)
+    _drop(pinned, "b.json")
+    _rewrite(pinned, "event 3", "event E")
+    done = call("pin", pinned.path, *args)
+    assert (done.code, done.out) == (14, "")
+    assert "transcript:s1:3: expected the pinned" in done.err
+    assert _lock(pinned) == before
+    # Told and replaced, never taken out.
+    done = call("pin", pinned.path, "--update", *args)
+    assert done.code == 0
+    assert "changed transcript:s1:3 " in done.out
+    assert "removed transcript:s1:3" not in done.out
+    assert "transcript:s1:3" in _lock(pinned).by_pointer
+
+
+def test_other_bytes_are_told_also_where_nothing_is_cited(pinned: Home, call: Call) -> None:
+    before = _lock(pinned)
+    shutil.rmtree(pinned.path / "states")
+    _rewrite(pinned, "event 3", "event E")
+    assert call("pin", pinned.path).code == 14
+    assert call("pin", pinned.path, "--update").code == 3
+    assert _lock(pinned) == before
+
+
+def test_a_pin_that_nothing_cites_stays_when_its_source_is_gone(pinned: Home, call: Call) -> None:
+    before = _lock(pinned)
+    _drop(pinned, "b.json")
+    (pinned.path / "s1/tool-results/short.txt").unlink()
+    (short,) = [one for one in before.by_pointer if "short.txt" in one]
+    done = call("pin", pinned.path, "--update")
+    assert done.code == 0
+    assert f"{short}: kept, its source is missing (artifact_missing)" in done.err
+    assert "1 kept whose source is not available" in done.err
+    # What is intact and cited by nothing goes, and is named.
+    assert [line.split()[:2] for line in done.out.splitlines()] == [["removed", "transcript:s1:3"]]
+    assert _lock(pinned).by_pointer.keys() == before.by_pointer.keys() - {"transcript:s1:3"}
+    assert call("verify", pinned.path).code == 12
+
+
+def test_an_update_keeps_what_is_cited_again_meanwhile(
+    pinned: Home, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    state = (pinned.path / "states/b.json").read_bytes()
+    _drop(pinned, "b.json")
+    before = _lock(pinned)
+
+    def meanwhile(request: PinRequest) -> Gathered:
+        gathered = gather(request)
+        (pinned.path / "states/b.json").write_bytes(state)
+        return gathered
+
+    monkeypatch.setattr("cli.pinning.gather", meanwhile)
+    assert call("pin", pinned.path, "--update").code == 0
+    assert _lock(pinned) == before
+
+
+def test_an_update_removes_nothing_where_a_state_broke_meanwhile(
+    pinned: Home, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    _drop(pinned, "b.json")
+    before = _lock(pinned)
+
+    def meanwhile(request: PinRequest) -> Gathered:
+        gathered = gather(request)
+        (pinned.path / "states/b.json").write_bytes(b"{")
+        return gathered
+
+    monkeypatch.setattr("cli.pinning.gather", meanwhile)
+    assert call("pin", pinned.path, "--update").code == 14
+    assert _lock(pinned) == before
 
 
 def test_where_nothing_is_cited_nothing_is_written(home: Home, call: Call) -> None:

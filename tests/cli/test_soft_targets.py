@@ -311,3 +311,74 @@ def test_waivers_count_from_the_operators_option_alone(
     done = call(*("verify", home.path, "--waivers", tmp_path / "waivers.toml", "--format", "json"))
     assert done.code == 0
     assert json.dumps(done.report["waivers"]).count("trust me") == 1
+
+
+# Each of them makes `denied` of what is corrupt.
+_WITHHOLDING = {
+    "default": 'default = "deny"',
+    "a rule": '[[rule]]\neffect = "deny"\nsession = "s*"',
+    "refused digests": 'refuse = ["prefix-digests"]',
+    "refused writers": 'refuse = ["world-writable"]',
+    "refused links": 'refuse = ["hard-links"]',
+}
+
+
+@pytest.fixture
+def corrupt(home: Any) -> str:
+    """A home with one corrupt artifact that each policy above withholds; gives its pointer."""
+    pointer: str = home.artifact("s1", "one.txt", "text")[:-64] + "0" * 12
+    home.state("one.json", [pointer])
+    stored = home.path / "s1/tool-results/one.txt"
+    stored.chmod(0o666)
+    os.link(stored, home.path / "other-name")
+    return pointer
+
+
+@pytest.mark.parametrize("name", _WITHHOLDING)
+def test_a_target_does_not_get_around_fail_on_by_denying(
+    name: str, corrupt: str, home: Any, call: Callable[..., Any], tmp_path: Path
+) -> None:
+    fail_on = "--fail-on", "corrupt,missing"
+    assert call("verify", home.path, *fail_on).code == 14
+    home.config(_WITHHOLDING[name])
+    done = call("verify", home.path, *fail_on, "--format", "json")
+    assert done.code == 13
+    (finding,) = [one for one in done.report["findings"] if one["severity"] == "error"]
+    assert (finding["code"], finding["target"]) == ("denied_by_target", "ctxaudit.toml")
+    assert "got 1 source withheld" in finding["message"]
+    # Nothing else is wrong: denied, as ever.
+    assert call("verify", home.path).code == 13
+    # The operator may answer for all of it, for the source, or want it so.
+    file = tmp_path / "waivers.toml"
+    said = 'reason = "why"\nowner = "ops"\nexpires = 2999-01-01\n'
+    for keys in (
+        'code = "denied_by_target"\ntarget = "ctxaudit.toml"\n',
+        f'pointer = "{corrupt}"\n',
+    ):
+        file.write_text(f"[[waiver]]\n{keys}{said}")
+        assert call("verify", home.path, *fail_on, "--waivers", file).code == 0
+    policy = tmp_path / "policy.toml"
+    text = _WITHHOLDING[name]
+    policy.write_text(text if "default" in text else f'default = "allow"\n{text}')
+    done = call("verify", home.path, *fail_on, "--policy", policy, "--format", "json")
+    assert done.code == 0
+    assert "error" not in {one["severity"] for one in done.report["findings"]}
+    policy.write_text('default = "allow"\n[[rule]]\neffect = "deny"\nsession = "elsewhere"')
+    assert call("verify", home.path, *fail_on, "--policy", policy).code == 13
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_transcripts_that_a_target_withholds_are_counted(
+    home: Any, call: Callable[..., Any], tmp_path: Path, jobs: str
+) -> None:
+    for name in ("one", "two", "three"):
+        home.transcript(name, 1)
+        (home.path / f"transcripts/{name}.jsonl").write_text("no record\n")
+    options = "--all", "--fail-on", "corrupt,missing", "--jobs", jobs, "--format", "json"
+    assert call("verify", home.path, *options).code == 14
+    home.config('[[rule]]\neffect = "deny"\nsession = "t*"')
+    (home.path / "transcripts/one.jsonl").unlink()
+    done = call("verify", home.path, *options)
+    assert done.code == 13
+    (finding,) = [one for one in done.report["findings"] if one["code"] == "denied_by_target"]
+    assert "got 2 sources withheld" in finding["message"]

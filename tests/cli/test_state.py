@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -286,6 +288,7 @@ def test_diff_of_an_order(tmp_path: Path) -> None:
 
 def test_put_and_its_conflict(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "a.json"
+    home.mkdir()
     file.write_text(a_state("one").to_json())
     done = _run("put", home, "run-1", file, "--replaces", "none", "--author", "ops", "--note", "x")
     assert done.exit_code == 0, done.output
@@ -360,7 +363,7 @@ def test_put_into_what_is_not_safe(tmp_path: Path) -> None:
     filled(home, versions=1)
     file_of(home).chmod(0o644)
     code, said = _code("put", home, "run-1", file, "--replaces", 1, "--author", "o")
-    assert (code, "chmod 600" in said) == (14, True)
+    assert (code, "chmod 600" in said) == (1, True)
     assert _code("log", home) == (0, "")
 
 
@@ -480,7 +483,7 @@ def test_the_release_that_is_installed_is_no_version_of_a_state(
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("DELETE FROM versions WHERE version = 2", "versions of a state are missing"),
+        ("DELETE FROM versions WHERE version = 2", "the history of a state is not whole"),
         ("UPDATE versions SET document = x'00' WHERE version = 3", "a state cannot be read"),
         ("PRAGMA user_version=9", "a state cannot be read"),
     ],
@@ -512,3 +515,149 @@ def test_a_terminal_gets_the_json_that_this_program_writes(
     assert DurableContextState.from_json(shown.decode()) == DurableContextState.from_json(
         data.decode()
     )
+
+
+_REWRITES = {
+    "document": "UPDATE versions SET document = x'7b7d' WHERE version = 2",
+    "word": "UPDATE changes SET change = 'confirmed' WHERE version = 2",
+    "pointer": "UPDATE changes SET source_pointer = 'transcript:s9:9' WHERE version = 2",
+    "row": "DELETE FROM changes WHERE version = 2",
+    "added row": (
+        "INSERT INTO changes VALUES ('run-1', 2, 7, 'fact', 'x', 'added', 'p', "
+        "'2026-01-01T09:00:00Z', 'user')"
+    ),
+    "key of nobody": "INSERT INTO conflict_keys VALUES ('run-1', 2, 'fact', 'k', 'nobody')",
+    "key of evidence": "UPDATE conflict_keys SET conflict_key = 'x' WHERE kind = 'evidence'",
+    "evidence without": "DELETE FROM conflict_keys WHERE kind = 'evidence'",
+}
+
+
+@pytest.mark.parametrize("name", _REWRITES)
+def test_a_rewritten_history_is_told(home: Path, name: str) -> None:
+    assert _run("log", home).exit_code == 0
+    alter(home, _REWRITES[name])
+    for args in (("log", home), ("log", home, "run-1", "--format", "json")):
+        done = _run(*args)
+        assert done.exit_code == 14, done.output
+        assert "run-1" in done.stdout
+    done = _run("show", home, "run-1", "--version", 2, "--format", "json")
+    assert done.exit_code == 14
+    # What has its digest is still to be had.
+    assert ("ctxaudit.state/1" in done.stdout) == (name != "document")
+    found = CliRunner().invoke(app, ["verify", str(home), "--all", "--format", "json"])
+    codes = {one["code"] for one in json.loads(found.stdout)["findings"]}
+    assert codes & {"state_history_broken", "state_unreadable"}
+
+
+def test_who_confirmed_does_not_follow_from_a_document(home: Path) -> None:
+    alter(home, "UPDATE changes SET confirmed_by = 'user'")
+    assert _run("log", home).exit_code == 0
+
+
+def test_rows_that_a_removed_version_left_are_told(home: Path) -> None:
+    alter(home, "DELETE FROM versions WHERE version = 3")
+    done = _run("log", home)
+    assert done.exit_code == 14
+    assert "run-1 version 3" in done.stderr
+    found = CliRunner().invoke(app, ["verify", str(home), "--all"])
+    assert "state_history_broken" in found.stdout
+
+
+def test_selections_are_those_of_the_version_that_is_shown(home: Path) -> None:
+    store = DurableStateStore(home)
+    store.record_selection("run-1", query="an older one", candidates=["m"], winners=[], version=1)
+    store.record_selection("new", query="before any", candidates=["m"], winners=[])
+
+    def shown(*args: object) -> dict[str, Any]:
+        done = _run("show", home, *args, "--selections", "--format", "json")
+        assert done.exit_code == 0, done.output
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    for args, version, queries in (
+        (["run-1"], 3, ["which port?"]),
+        (["run-1", "--version", 1], 1, ["an older one"]),
+        (["run-1", "--all"], None, ["which port?", "an older one"]),
+        (["new"], None, ["before any"]),
+    ):
+        said = shown(*args)
+        assert said["version"] == version
+        assert [one["query"] for one in said["selections"]] == queries
+    assert "before any version" in _run("show", home, "new", "--selections").stdout
+    assert _run("show", home, "new").exit_code == 12
+    assert _run("show", home, "ghost", "--selections").exit_code == 12
+
+
+def test_an_answer_without_a_reason_is_shown_without_one(home: Path) -> None:
+    store = DurableStateStore(home)
+    store.link_resolution(
+        1, SourceResolution("transcript:s1:1", SourceResolutionStatus.MISSING, "transcript")
+    )
+    out = _run("show", home, "run-1", "--selections").stdout
+    assert "None" not in out
+    assert "transcript:s1:1 missing\n" in out
+
+
+def test_the_log_tells_what_came_as_done(tmp_path: Path) -> None:
+    item = PendingItem("ship", "Ship it.", "transcript:s1:2", T0)
+    state = DurableContextState((), [item, replace(item, item_id="sold", status="done")])
+    DurableStateStore(tmp_path).put("run-1", state, replaces=None, author="h", confirmed_by="user")
+    out = _run("log", tmp_path, "--changes").stdout
+    assert "added      pending item ship:" in out
+    assert "added as done  pending item sold:" in out
+    assert "1 pending item added, 1 pending item added as done" in out
+
+
+def _put_order(home: Path, file: Path, *more: object) -> tuple[object, ...]:
+    return ("put", home, "run-1", file, "--replaces", "none", "--author", "o", *more)
+
+
+def test_put_makes_no_home(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(a_state("one").to_json())
+    code, said = _code(*_put_order(tmp_path / "hoem", file))
+    assert (code, "hoem" in said) == (2, True)
+    assert not (tmp_path / "hoem").exists()
+    (tmp_path / "home").mkdir()
+    assert _code(*_put_order(tmp_path / "home", file))[0] == 0
+
+
+def test_a_folder_that_others_may_write_is_not_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(a_state("one").to_json())
+    (tmp_path / "home/states").mkdir(parents=True)
+    (tmp_path / "home/states").chmod(0o775)
+    code, said = _code(*_put_order(tmp_path / "home", file))
+    assert (code, "chmod go-w" in said) == (1, True)
+    (tmp_path / "home/states").chmod(0o755)
+    assert _code(*_put_order(tmp_path / "home", file))[0] == 0
+
+
+def test_a_failing_output_says_what_is_stored(tmp_path: Path, checkout: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    file = tmp_path / "a.json"
+    file.write_text(a_state("one").to_json())
+    (tmp_path / "home").mkdir()
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cli", "state", *map(str, _put_order(tmp_path / "home", file))],
+            cwd=checkout,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "run-1 version 1 is stored" in done.stderr
+    assert DurableStateStore(tmp_path / "home").names() == ("run-1",)
+
+
+def test_a_fact_may_have_the_sign_in_its_id(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    fact = DurableFact("a=b", "x", _POINTER, T0)
+    file.write_text(DurableContextState([fact]).to_json())
+    (tmp_path / "home").mkdir()
+    assert _code(*_put_order(tmp_path / "home", file, "--conflict-key", "a=b=port"))[0] == 0
+    (version,) = DurableStateStore(tmp_path / "home").history("run-1")
+    assert version.conflict_keys == {"a=b": "port"}

@@ -196,7 +196,9 @@ def test_an_unknown_status_is_a_value_error(to: Any) -> None:
         _move(_state(), to)
 
 
-@pytest.mark.parametrize("name", ["harness", "user", "tool:pytest", "user:model-team", "Ada"])
+@pytest.mark.parametrize(
+    "name", ["harness", "user", "tool:pytest", "user:model-team", "tool:model-checker", "Ada"]
+)
 def test_a_confirmer_is_named(name: str) -> None:
     assert _move(_state(), "done", confirmed_by=name).pending_items[1].status == "done"
 
@@ -208,7 +210,20 @@ def test_a_confirmer_that_is_not_named_is_refused(name: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["summary", "model", "the model's summary", "Assistant", "LLM:gpt", "summarizer: x"]
+    "name",
+    [
+        "summary",
+        "model",
+        "the model's summary",
+        "Assistant",
+        "LLM:gpt",
+        "summarizer: x",
+        "tool:model",
+        "tool:llm-2",
+        "user:x:summary",
+        "\uff4dodel",
+        "mo\u200bdel",
+    ],
 )
 def test_the_model_and_its_summary_confirm_nothing(name: str) -> None:
     with pytest.raises(ForbiddenTransitionError, match=r"^confirmed_by: "):

@@ -262,6 +262,14 @@ def test_deep_nesting_is_one_clean_error(text: str) -> None:
         _read(text)
 
 
+def test_millions_of_members_are_refused_before_they_are_built() -> None:
+    text = '{"schema":"ctxaudit.state/1","facts":[' + "{}," * 300_000 + "{}]}"
+    with pytest.raises(
+        StateDocumentError, match="expected at most 250000 opening braces, got more"
+    ):
+        DurableContextState.from_json(text)
+
+
 def test_an_unknown_field_that_nests_a_little_is_named() -> None:
     with pytest.raises(StateDocumentError, match=r"^x: expected a field"):
         _read(_document(x=[[[[{"a": [1]}]]]]))

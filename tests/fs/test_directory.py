@@ -468,3 +468,29 @@ def test_what_cannot_be_taken_back_is_said(
     with pytest.raises(WriteFailed):
         folder.take_back("f", published)
     assert (path / "f").exists()
+
+
+def test_only_the_file_that_was_looked_at_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    with TrustedRoot(tmp_path) as root, root.open_directory() as folder:
+        facts = folder.facts("a")
+        assert facts is not None
+        (tmp_path / "a").write_text("longer")
+        assert not folder.remove_file("a", like=facts)
+        now = folder.facts("a")
+        assert now is not None
+        os.link(tmp_path / "a", tmp_path / "b")
+        linked = folder.facts("a")
+        assert linked is not None
+        assert not folder.remove_file("a", like=linked)
+        (tmp_path / "b").unlink()
+        (tmp_path / "l").symlink_to("a")
+        link = folder.facts("l")
+        assert link is not None
+        assert not folder.remove_file("l", like=link)
+        last = folder.facts("a")
+        assert last is not None
+        assert folder.remove_file("a", like=last)
+        assert not folder.remove_file("a", like=last)
+        assert folder.facts("a") is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["l"]

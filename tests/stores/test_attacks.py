@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
 import signal
 import sqlite3
+import threading
+from collections import UserDict
+from collections.abc import ItemsView
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provenance import CtxauditError, DurableStateStore, StateConflict, TrustedRoot
-from provenance.stores import iter_state_versions
+from provenance.stores import StoreUnsafe, iter_state_versions
 from tests.attacks.namespaces import run_with_mounts
 from tests.fixtures import no_handle_is_left
 from tests.stores.stores import a_state, alter, file_of, filled, tables_of
@@ -338,3 +342,91 @@ def test_a_document_of_the_right_digest_that_is_no_state(tmp_path: Path) -> None
     with pytest.raises(CtxauditError, match="schema"):
         DurableStateStore(tmp_path).get("run-1")
     assert DurableStateStore(tmp_path).get("run-1", 2).version == 2
+
+
+def _puts_in_a_child(home: Path, name: str) -> tuple[int, int]:
+    """Fork a child that stores a state; give its process and where it says what came of it."""
+    said, say = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            store = DurableStateStore(home, busy_timeout_seconds=10)
+            store.put(name, a_state(name), replaces=None, author="child")
+            os.write(say, b"stored")
+        except BaseException as error:  # noqa: BLE001 - told to the parent
+            os.write(say, type(error).__name__.encode())
+        finally:
+            os._exit(0)
+    os.close(say)
+    return child, said
+
+
+def test_forks_while_another_thread_writes_lose_nothing(tmp_path: Path) -> None:
+    store = DurableStateStore(tmp_path, busy_timeout_seconds=10)
+    store.put("parent", a_state(), replaces=None, author="parent")
+    stop, written, failed = threading.Event(), [1], []
+
+    def write() -> None:
+        try:
+            while not stop.is_set():
+                made = store.put("parent", a_state(), replaces=written[0], author="parent")
+                written[0] = made.version
+        except CtxauditError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    answers: dict[str, str] = {}
+    for turn in range(3):
+        children = {
+            name: _puts_in_a_child(tmp_path, name)
+            for name in (f"child-{turn}-{number}" for number in range(4))
+        }
+        for name, (child, said) in children.items():
+            answers[name] = os.read(said, 100).decode()
+            os.close(said)
+            os.waitpid(child, 0)
+    stop.set()
+    thread.join()
+    assert failed == []
+    assert set(answers.values()) == {"stored"}
+    assert set(store.names()) == {"parent", *answers}
+    assert len(store.history("parent")) == written[0]
+    assert tables_of(tmp_path)
+
+
+class _Forking(UserDict[str, str]):
+    """Keys of conflicts that fork once they are looked at, inside the transaction."""
+
+    child = -1
+
+    def items(self) -> ItemsView[str, str]:
+        if self.child < 0:
+            self.child = os.fork()
+        return super().items()
+
+
+def test_a_fork_inside_a_call_writes_nothing_in_the_child(tmp_path: Path) -> None:
+    store = filled(tmp_path, versions=1)
+    keys = _Forking(f1="a conflict")
+    try:
+        made = store.put("run-1", a_state("x"), replaces=1, author="a", conflict_keys=keys)
+    except BaseException as error:  # in the child, which must not go on
+        if keys.child:
+            raise
+        code = 1
+        with contextlib.suppress(BaseException):
+            # Nor later on; what is stored can be read.
+            is_refused = isinstance(error, StoreUnsafe)
+            with pytest.raises(StoreUnsafe):
+                DurableStateStore(tmp_path).put("b", a_state(), replaces=None, author="child")
+            is_read = DurableStateStore(tmp_path).get("run-1", 1).version == 1
+            code = 0 if is_refused and is_read else 1
+        os._exit(code)
+    if keys.child == 0:
+        os._exit(3)
+    assert os.waitstatus_to_exitcode(os.waitpid(keys.child, 0)[1]) == 0
+    assert made.version == 2
+    assert store.names() == ("run-1",)
+    assert [one.version for one in store.history("run-1")] == [1, 2]

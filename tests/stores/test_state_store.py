@@ -36,6 +36,7 @@ from provenance.clock import ClockError
 from provenance.durable import ForbiddenTransitionError, StateDocumentError
 from provenance.limits import Limits
 from provenance.stores import SelectionAbsent, StoreArgumentError
+from provenance.stores.planning import _as_seen
 from tests.durable.strategies import POINTER, T1, a_fact, an_item, some_evidence, states
 from tests.fixtures import no_handle_is_left
 from tests.stores.stores import Ticking, a_state, file_of, filled, tables_of
@@ -193,7 +194,8 @@ def test_who_confirmed_what(store: DurableStateStore) -> None:
 def test_a_move_that_nobody_may_make(
     store: DurableStateStore, before: object, after: object
 ) -> None:
-    store.put("run", DurableContextState((), [before]), replaces=None, author="h")  # type: ignore[list-item]
+    first = DurableContextState((), [before])  # type: ignore[list-item]
+    store.put("run", first, replaces=None, author="h", confirmed_by="user")
     with pytest.raises(ForbiddenTransitionError, match="'p1'"):
         store.put(
             "run",
@@ -403,15 +405,24 @@ class _Model(RuleBasedStateMachine):
             assert replaces != current
         except ConflictKeyTaken:
             keys = [one.conflict_key for one in state.retrieval_evidence if one.conflict_key]
-            assert len(set(keys)) < len(keys)
+            assert len(set(map(_as_seen, keys))) < len(keys)
         except ForbiddenTransitionError:
-            old = {one.item_id: one.status for one in versions[-1].pending_items}
-            moved = [
-                one for one in state.pending_items if old.get(one.item_id, one.status) != one.status
-            ]
-            assert moved
+            known = {one.item_id: one for state in versions for one in state.pending_items}
+            assert [one for one in state.pending_items if known.get(one.item_id, one) != one]
         else:
             assert replaces == current
+            done = {
+                (one.item_id, one.description)
+                for earlier in versions
+                for one in earlier.pending_items
+                if one.status == "done"
+            }
+            now = {one.item_id: one for one in state.pending_items}
+            assert all(
+                now[item_id].status == "done" and now[item_id].description == text
+                for item_id, text in done
+                if item_id in now
+            )
             assert made.version == len(versions) + 1
             self.model.setdefault(name, []).append(state)
         return name
@@ -438,3 +449,35 @@ class _Model(RuleBasedStateMachine):
 
 TestModel = _Model.TestCase
 TestModel.settings = settings(max_examples=6, stateful_step_count=8, deadline=None)
+
+
+def test_a_store_stays_where_it_was_when_the_program_changes_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    (tmp_path / "link").symlink_to(one)
+    monkeypatch.chdir(one)
+    store = DurableStateStore("home")
+    store.put("run-1", a_state("a"), replaces=None, author="a")
+    over_link = DurableStateStore("../link/../one/home")
+    monkeypatch.chdir(two)
+    assert store.get("run-1").version == 1
+    assert store.put("run-1", a_state("b"), replaces=1, author="a").version == 2
+    assert over_link.put("run-1", a_state("c"), replaces=2, author="a").version == 3
+    assert not any(two.iterdir())
+
+
+def test_done_is_final_over_all_versions(store: DurableStateStore) -> None:
+    done = an_item(status="done")
+    both = [done, an_item(item_id="p2")]
+    store.put("run", DurableContextState((), both), replaces=None, author="h", confirmed_by="user")
+    store.put("run", DurableContextState(), replaces=1, author="model")
+    store.put("run", DurableContextState((), [both[1]]), replaces=2, author="model")
+    for number, item in enumerate((an_item(), replace(done, description="Another task."))):
+        with pytest.raises(ForbiddenTransitionError, match="done as it was"):
+            store.put("run", DurableContextState((), [item]), replaces=3, author=f"{number}")
+    store.put("run", DurableContextState((), both), replaces=3, author="h")
+    words = [[one.change for one in version.changes] for version in store.history("run")]
+    assert words == [["added_done", "added"], ["removed", "removed"], ["added"], ["added_done"]]

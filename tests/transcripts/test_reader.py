@@ -61,7 +61,13 @@ def test_an_available_event(tmp_path: Path) -> None:
     _write(tmp_path, data)
     verdict = _verify(tmp_path, 2, chars=7)
     assert verdict.outcomes == {
-        2: EventOutcome(_VERIFIED, sha256_of_line(data, 2), "event 2", Quiescence.STAT)
+        2: EventOutcome(
+            _VERIFIED,
+            sha256_of_line(data, 2),
+            "event 2",
+            Quiescence.STAT,
+            size=len(data.split(b"\n")[1]),
+        )
     }
     assert verdict.findings == ()
     assert verdict.finding_counts == {}

@@ -1,0 +1,153 @@
+"""The confined side of `--sandbox`: gives up its rights, audits, and tells its parent.
+
+Guarantees: nothing of the program that it was forked from runs on in this process: it ends here,
+whatever happens. It is confined before the first hostile byte is read. An interrupt of the parent
+comes as a signal of its own, between two frames.
+
+Example:
+    >>> STOP.name
+    'SIGUSR1'
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+from provenance.audit import sandbox_wire as wire
+from provenance.audit.listener import Listener
+from provenance.audit.request import TargetError
+from provenance.audit.sandbox_modules import SandboxRefusal, watch
+from provenance.audit_report import AuditedSource, AuditReport, CheckedTranscript
+from provenance.decisions import AuthorizationDecision
+from provenance.errors import CtxauditError
+from provenance.fs.confinement import confine
+from provenance.processes import end_with_parent
+
+__all__ = ["STOP", "be_the_child"]
+
+# Worth a system call.
+_DECISIONS_AT_ONCE = 1_000
+# What the parent sends to end the verifying; a terminal's SIGINT is ignored here.
+STOP = getattr(signal, "SIGUSR1", signal.SIGTERM)
+
+
+def be_the_child(
+    give: int,
+    work: Callable[[Listener], AuditReport],
+    places: Sequence[str],
+    scratch: Path,
+    *,
+    wants_decisions: bool = False,
+) -> NoReturn:
+    """Do the work and end the process: nothing of the program that it was forked from runs on."""
+    try:
+        # 1. An interrupt is the parent's to handle; it sends a signal of its own.
+        said = Said(give, wants_decisions=wants_decisions)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(STOP, said.stop)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {STOP})
+        end_with_parent(os.getppid())
+        # 2. Confined before the first hostile byte is read.
+        noted: list[str] = []
+        confine(places, scratch=scratch, keep=(give,))
+        watch(places, str(scratch), _noting(noted, os.getpid()))
+        # 3. The audit; its report only if nothing was tried that must not be.
+        try:
+            report = work(said)
+        except TargetError as error:
+            _require_nothing(noted)
+            said.send(wire.TARGET_REFUSED, str(error))
+        else:
+            _require_nothing(noted)
+            said.flush()
+            for piece in wire.frames_of_report(report):
+                said.write(piece)
+    except BaseException as error:  # noqa: BLE001 - all of them end the process
+        text = str(error) if isinstance(error, CtxauditError) else type(error).__name__
+        with suppress(BaseException):
+            os.write(give, wire.frame(wire.FAILED, text[:1_000]))
+    finally:
+        os._exit(0)
+
+
+def _noting(noted: list[str], process: int) -> Callable[[str], None]:
+    def note(what: str) -> None:
+        if os.getpid() != process:
+            # A worker has nobody to tell. What it had is verified again by this process itself,
+            # where it is tried again, and noted.
+            os._exit(1)
+        noted.append(what)
+
+    return note
+
+
+def _require_nothing(noted: Sequence[str]) -> None:
+    if noted:
+        raise SandboxRefusal(f"expected to read its roots alone, got {noted[0]}")
+
+
+class Said(Listener):
+    """Tells the parent of all that is heard; an interrupt comes between two frames alone."""
+
+    def __init__(self, give: int, *, wants_decisions: bool = False) -> None:
+        self.wants_decisions = wants_decisions
+        self._decisions: list[AuthorizationDecision] = []
+        self._give = give
+        self._is_open = False  # whether an interrupt may be raised
+        self._is_stopped = False
+
+    def stop(self, number: int, frame: object) -> None:
+        """Hear the parent's signal."""
+        self._is_stopped = True
+        self._check()
+
+    def _check(self) -> None:
+        if self._is_stopped and self._is_open:
+            self._is_open = False
+            raise KeyboardInterrupt
+
+    def on_plan(self, total: int) -> None:
+        self.send(wire.PLAN, total)
+        self._is_open = True
+        self._check()
+
+    def on_decision(self, decision: AuthorizationDecision) -> None:
+        self._decisions.append(decision)
+        if len(self._decisions) >= _DECISIONS_AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the decisions that were heard."""
+        decisions, self._decisions = self._decisions, []
+        if decisions:
+            self.send(wire.DECISIONS, tuple(decisions))
+
+    def on_sources(self, sources: Sequence[AuditedSource]) -> None:
+        self.flush()
+        self.send(wire.SOURCES, tuple(sources))
+
+    def on_transcript(self, transcript: CheckedTranscript | None) -> None:
+        self.send(wire.TRANSCRIPT, transcript)
+
+    def on_verified(self) -> None:
+        self._is_open = False
+        self.send(wire.VERIFIED, None)
+
+    def send(self, kind: bytes, value: object) -> None:
+        """Send one value."""
+        self.write(wire.frame(kind, value))
+
+    def write(self, piece: bytes) -> None:
+        """Send bytes, all of them."""
+        was_open, self._is_open = self._is_open, False
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[os.write(self._give, rest) :]
+        self._is_open = was_open
+        self._check()

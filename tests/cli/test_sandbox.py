@@ -1,0 +1,425 @@
+"""`--sandbox`: the same answers from processes that can do nothing else, or none at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from provenance.fs.confinement import LEAST_ABI, landlock_abi
+from tests.trees import CHECKOUT
+
+_ABI = landlock_abi()
+pytestmark = pytest.mark.skipif(
+    _ABI is None or _ABI < LEAST_ABI, reason=f"this kernel's Landlock is {_ABI}, too old or absent"
+)
+
+# A format from outside, as an entry point would load it; `act` is what it does when it is asked.
+_PLANTED = """
+import ctypes, os, stat, sys
+from cli import main
+from provenance.transcripts import formats
+from provenance.transcripts.outside import guard
+
+PARENT, OUTSIDE = os.getpid(), os.environ["OUTSIDE"]
+ROOT = OUTSIDE + "/roots/target"
+
+def held():
+    for number in range(3, 1024):
+        try:
+            yield number, os.readlink("/proc/self/fd/%d" % number)
+        except OSError:
+            continue
+
+def back():
+    (number,) = (number for number, what in held() if what.startswith("pipe:"))
+    return number
+
+{body}
+
+class Planted:
+    name, suffixes, has_separate_sessions = "planted", (".planted",), False
+    def identify(self, head):
+        if head.name.endswith(".planted"):
+            act()
+        return False
+    def records(self, source): return ()
+    references = sessions = records
+
+ours, rejected = formats._load()
+formats._load = lambda: ({{"planted": guard(Planted), **ours}}, rejected)
+main.main()
+"""
+
+
+@pytest.fixture
+def run_planted(
+    tmp_path: Path, environment: Callable[..., dict[str, str]]
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    target = tmp_path / "roots" / "target"
+    target.mkdir(parents=True)
+    (target / "a.planted").write_text('{"a":1}\n', encoding="utf-8")
+    (tmp_path / "secret").write_text("secret", encoding="utf-8")
+
+    def run(body: str, *options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [
+                *(sys.executable, "-c", _PLANTED.format(body=textwrap.dedent(body)), "verify"),
+                *(target, "--format", "json", *options),
+            ],
+            env=environment({"OUTSIDE": str(tmp_path)}),
+            capture_output=True,
+            text=True,
+            cwd=CHECKOUT,
+            check=False,
+            timeout=60,
+        )
+
+    return run
+
+
+@pytest.fixture
+def listening() -> Iterator[int]:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        yield server.getsockname()[1]
+
+
+# Each is refused, by the kernel alone: what they leave or find would be seen below.
+_ATTEMPTS = """
+import socket
+try: import resource
+except ImportError: pass
+
+def check(number):
+    if number < 0: raise PermissionError(ctypes.get_errno())
+
+def libc(name, *args):
+    library = ctypes.CDLL(None, use_errno=True)
+    getattr(library, name).restype = ctypes.c_long
+    check(getattr(library, name)(*args))
+
+HOME = os.path.expanduser("~")
+ATTEMPTS = [
+    lambda: open("/etc/passwd").read(),
+    lambda: os.read(os.open("/etc/passwd", os.O_RDONLY), 10),
+    lambda: os.listdir(HOME),
+    lambda: os.listdir("/"),
+    lambda: open(OUTSIDE + "/secret").read(),
+    lambda: open(ROOT + "/../../secret").read(),
+    lambda: open("/proc/self/../../etc/passwd").read(),
+    lambda: open("/proc/%d/environ" % PARENT).read(),
+    lambda: open("/proc/%d/mem" % PARENT, "rb").read(1),
+    lambda: open("/proc/self/environ").read(),
+    lambda: open(ROOT + "/new", "w"),
+    lambda: open(ROOT + "/a.planted", "a"),
+    lambda: os.truncate(ROOT + "/a.planted", 0),
+    lambda: os.unlink(ROOT + "/a.planted"),
+    lambda: os.rename(ROOT + "/a.planted", ROOT + "/b.planted"),
+    lambda: os.rename(OUTSIDE + "/secret", OUTSIDE + "/taken"),
+    lambda: os.link(ROOT + "/a.planted", OUTSIDE + "/linked"),
+    lambda: os.symlink("/etc", ROOT + "/link"),
+    lambda: os.mkdir(ROOT + "/folder"),
+    lambda: os.mkfifo(ROOT + "/fifo"),
+    lambda: open("/tmp/ctxaudit-planted-%d" % PARENT, "w"),
+    lambda: open("/dev/shm/ctxaudit-planted-%d" % PARENT, "w"),
+    lambda: os.execv("/bin/true", ["true"]),
+    lambda: os.posix_spawn("/bin/true", ["true"], {}),
+    lambda: os.kill(PARENT, 9),
+    lambda: os.kill(PARENT, 19),
+    lambda: os.kill(PARENT, 0),
+    lambda: socket.create_connection(("127.0.0.1", PORT), 5),
+    lambda: socket.socket().bind(("127.0.0.1", 0)),
+    lambda: libc("ptrace", 16, PARENT, None, None),
+    lambda: libc("mount", b"/", b"/mnt", None, 4096, None),
+]
+
+def act():
+    if any(number != back() and not what.startswith(ROOT) for number, what in held()):
+        os._exit(60)  # something besides the way back and what it may read
+    for number, attempt in enumerate(ATTEMPTS):
+        try:
+            attempt()
+        except OSError:
+            continue
+        except BaseException as error:
+            if type(error).__name__ != "SandboxRefusal":
+                os._exit(99)
+            continue
+        os._exit(100 + number)
+    os._exit(50)
+"""
+
+
+def _assert_untouched(tmp_path: Path) -> None:
+    assert (tmp_path / "secret").read_text() == "secret"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["roots", "secret"]
+    (target,) = (tmp_path / "roots").iterdir()
+    assert [path.name for path in target.iterdir()] == ["a.planted"]
+    assert (target / "a.planted").read_text() == '{"a":1}\n'
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("watched", ["", "sandboxed.watch = lambda *rest: None"])
+def test_a_planted_parser_can_do_nothing_else(
+    watched: str, run_planted: Callable[..., Any], tmp_path: Path, listening: int
+) -> None:
+    if _ABI is not None and _ABI < 6:
+        pytest.skip(f"ABI {_ABI} cannot forbid signals and connections")
+    program = f"from provenance.audit import sandboxed\n{watched}\nPORT = {listening}\n"
+    done = run_planted(program + _ATTEMPTS, "--sandbox")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "ctxaudit: --sandbox: confined process: expected a report, got its end by exit 50\n"
+    )
+    _assert_untouched(tmp_path)
+
+
+def test_without_the_sandbox_the_same_parser_can(
+    run_planted: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The look-alike: what is refused above is possible otherwise."""
+    run_planted("def act(): open(OUTSIDE + '/taken', 'w').write(open('/etc/passwd').read())")
+    assert (tmp_path / "taken").read_text() == Path("/etc/passwd").read_text()
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize(
+    ("attempt", "told"),
+    [
+        ("open('/etc/passwd')", "an attempt to open another file"),
+        ("open(ROOT + '/a.planted', 'w')", "an attempt to open another file"),
+        ("import antigravity", "a need for the module 'antigravity'"),
+        ("os.kill(PARENT, 15)", "an attempt at os.kill"),
+    ],
+)
+def test_an_attempt_that_is_passed_over_is_told_all_the_same(
+    attempt: str, told: str, run_planted: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The guard around formats from outside passes over whatever they raise."""
+    done = run_planted(f"def act(): {attempt}", "--sandbox")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"expected to read its roots alone, got {told}" in done.stderr
+    assert done.stderr.count("\n") == 1
+    _assert_untouched(tmp_path)
+
+
+def test_a_parser_that_reads_its_root_alone_is_no_attempt(run_planted: Callable[..., Any]) -> None:
+    plain = run_planted("def act(): open(ROOT + '/a.planted').read()")
+    done = run_planted("def act(): open(ROOT + '/a.planted').read()", "--sandbox")
+    assert (done.returncode, done.stderr) == (plain.returncode, "")
+    assert _comparable(json.loads(done.stdout)) == _comparable(json.loads(plain.stdout))
+
+
+@pytest.mark.attack
+def test_it_is_confined_before_the_first_hostile_byte(
+    home: Any, environment: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    """In the order of system calls: restrict, then open what lies below a root, in one process."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not here")
+    home.state("one.json", home.transcript("s1", 2))
+    log = tmp_path / "log"
+    done = subprocess.run(
+        [
+            *(
+                "strace",
+                "-f",
+                "-o",
+                log,
+                "-e",
+                "trace=openat,openat2,landlock_restrict_self,pread64",
+            ),
+            *(sys.executable, "-m", "cli", "verify", "--sandbox", "--jobs", "2", home.path),
+        ],
+        env=environment({}),
+        capture_output=True,
+        cwd=CHECKOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = log.read_text().splitlines()
+    (restricted,) = (n for n, row in enumerate(rows) if "landlock_restrict_self" in row)
+    hostile = [n for n, row in enumerate(rows) if ".jsonl" in row or '"one.json"' in row]
+    assert hostile
+    assert min(hostile) > restricted
+    parent = rows[0].split()[0]
+    assert all(rows[number].split()[0] != parent for number in hostile)
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        ("os._exit(0)", "expected a report, got its end by exit 0"),
+        ("os.kill(os.getpid(), 9)", "expected a report, got its end by signal 9"),
+        ("os.write(back(), b'R' + bytes(3) + b'\\2{]'); os._exit(0)", "expected values of a rep"),
+        ("os.write(back(), b'Z' * 100)", "expected one of a known kind"),
+        ("os.write(back(), b'R' + bytes(3))", "frame: expected"),
+    ],
+)
+def test_a_process_that_dies_or_lies_is_never_a_report(
+    act: str, said: str, run_planted: Callable[..., Any]
+) -> None:
+    done = run_planted(f"def act(): {act}", "--sandbox")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_answers_are_the_same_and_for_any_number_of_processes(run: Callable[..., Any]) -> None:
+    plain = run("verify", CHECKOUT / "sample_state", "--format", "json", "--all")
+    for jobs in ("1", "2"):
+        done = run(
+            *("verify", CHECKOUT / "sample_state", "--format", "json", "--all"),
+            *("--sandbox", "--jobs", jobs),
+        )
+        assert done.code == plain.code == 14
+        assert _comparable(done.report) == _comparable(plain.report)
+        assert (plain.report["sandboxed"], done.report["sandboxed"]) == (False, True)
+
+
+def _comparable(report: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: value
+        for key, value in report.items()
+        if key not in ("started_at", "finished_at", "sandboxed")
+    }
+
+
+@pytest.mark.parametrize(("side", "jobs"), [("shows", "1"), ("harmless", "3")])
+def test_every_format_is_read_without_another_module_or_file(
+    side: str, jobs: str, run: Callable[..., Any]
+) -> None:
+    """All samples of all findings are checked in one run: containers, databases, archives."""
+    samples = sorted((CHECKOUT / "tests" / "data" / "findings").glob(f"*/{side}"))
+    options = ("--format", "json", "--jobs", jobs, *samples)
+    plain = run("verify", *options)
+    done = run("verify", "--sandbox", *options)
+    assert (done.code, done.err) == (plain.code, plain.err)
+    assert _comparable(done.report) == _comparable(plain.report)
+    assert len(done.report["transcripts"]) > 40
+
+
+def test_names_that_are_no_unicode_pass(home: Any, run: Callable[..., Any]) -> None:
+    folder = os.fsencode(home.path / "logs")
+    os.mkdir(folder)
+    line = b'{"type":"user","uuid":"u","sessionId":"s"}\n'
+    with open(folder + b"/caf\xe9.jsonl", "wb") as file:
+        file.write(line)
+    plain = run("verify", home.path / "logs", "--format", "json")
+    done = run("verify", home.path / "logs", "--format", "json", "--sandbox")
+    assert _comparable(done.report) == _comparable(plain.report)
+
+
+@pytest.mark.parametrize(
+    ("command", "target"), [("verify", "absent"), ("transcript check", "notes.md")]
+)
+def test_targets_that_cannot_be_used_are_usage_with_the_same_words(
+    command: str, target: str, home: Any, run: Callable[..., Any]
+) -> None:
+    home.path.joinpath("notes.md").write_text("no transcript", encoding="utf-8")
+    plain = run(*command.split(), home.path / target)
+    done = run(*command.split(), "--sandbox", home.path / target)
+    assert (done.code, done.out, done.err) == (plain.code, plain.out, plain.err)
+    assert done.code == 2
+
+
+def test_only_the_named_roots_can_be_read(home: Any, run: Callable[..., Any]) -> None:
+    """A link as a root is followed once, by the operator's will; a link in it is refused."""
+    pointers = home.transcript("s1", 2)
+    link = home.path.parent / "link"
+    link.symlink_to(home.path / "transcripts")
+    done = run(
+        *("verify", "--sandbox", "--pointer", pointers[0], "--transcript-root", link),
+        *("--artifact-root", home.path / "absent", "--format", "json"),
+    )
+    assert done.code == 0
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupt_leaves_a_whole_report(
+    jobs: str, home: Any, environment: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    home.transcript("s0", 1)
+    home.state("many.json", [f"transcript:s{number}:1" for number in range(9_000)])
+    report_file = tmp_path / "report.json"
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "cli", "verify", "--sandbox", "--jobs", jobs, home.path),
+            *("--format", "json", "--output", report_file, "--format", "ndjson"),
+        ],
+        env=environment({}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=CHECKOUT,
+        bufsize=0,  # what `readline` leaves must be there for `communicate`
+    )
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    rest, talk = process.communicate()
+    assert (process.returncode, talk) == (130, b"")
+    lines = [json.loads(line) for line in (first + rest).splitlines()]
+    report = json.loads(report_file.read_text())
+    assert report["summary"]["total"] == 9_000
+    assert report["results"] == [line for line in lines if "pointer" in line]
+
+
+@pytest.mark.attack
+def test_no_process_outlives_the_one_that_was_started(
+    home: Any, environment: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    home.transcript("s0", 1)
+    home.state("many.json", [f"transcript:s{number}:1" for number in range(9_000)])
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "cli", "verify", "--sandbox", "--jobs", "2", home.path),
+            *("--format", "ndjson"),
+        ],
+        env=environment({"TMPDIR": str(tmp_path)}),
+        stdout=subprocess.PIPE,
+        cwd=CHECKOUT,
+        bufsize=0,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert children
+    watched = [os.pidfd_open(int(child)) for child in children]
+    process.kill()
+    process.wait()
+    for handle in watched:
+        # Readable once the process has ended; a test that hangs here has found one that did not.
+        select.select([handle], [], [])
+        os.close(handle)
+    process.stdout.close()
+
+
+def test_nothing_is_left_behind(
+    home: Any, run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "temporary"
+    scratch.mkdir()
+    home.state("one.json", home.transcript("s1", 2))
+    done = run("verify", "--sandbox", home.path, TMPDIR=str(scratch))
+    assert done.code == 0
+    assert list(scratch.iterdir()) == []
+
+
+def test_the_variable_asks_for_it_too(home: Any, run: Callable[..., Any]) -> None:
+    home.state("one.json", home.transcript("s1", 2))
+    done = run("verify", home.path, "--format", "json", CTXAUDIT_SANDBOX="1")
+    assert done.report["sandboxed"] is True
