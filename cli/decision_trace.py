@@ -12,21 +12,15 @@ Example:
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from pathlib import PurePath
 
-import click
-
-from provenance.audit.request import STDIN
 from provenance.decisions import AuthorizationDecision
 from provenance.errors import CtxauditError
 from provenance.fs.operator_output import OperatorOutput
-from provenance.fs.places import Place, place_of
 
-from .operator_files import is_folder, label_of, resolved
+from .operator_files import label_of
 from .streams import OutputFailed
 
-__all__ = ["DecisionTrace", "decision_line", "require_place"]
+__all__ = ["DecisionTrace", "decision_line"]
 
 _PIECE = 1 << 16
 
@@ -104,26 +98,3 @@ class DecisionTrace:
 
     def _failed(self, message: str) -> OutputFailed:
         return OutputFailed(f"--decisions: {self._label}: {message}")
-
-
-def require_place(
-    path: str | None, *, outputs: Sequence[str | None], targets: Sequence[str]
-) -> None:
-    """Say now that a trace has no place, or one that it must not have.
-
-    Raises:
-        click.UsageError: no folder, a place in what is audited, or that of a report.
-    """
-    if path is None:
-        return
-    expected = ""
-    if is_folder(path) or not is_folder(str(PurePath(path).parent)):
-        expected = "a file in a folder that exists"
-    elif place_of(path, [one for one in targets if one != STDIN]) is not Place.OUTSIDE:
-        expected = "a place outside the targets, got one of or below them"
-    elif resolved(path) in {resolved(one) for one in outputs if one is not None}:
-        expected = "a file of its own, got that of a report"
-    if expected:
-        raise click.UsageError(
-            f"--decisions: {label_of(path)}: expected {expected}", click.get_current_context()
-        )
