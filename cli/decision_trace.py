@@ -1,4 +1,4 @@
-"""`--decisions FILE`: a line for each authorization, written while they are made.
+"""`--decisions FILE`: a line for each authorization of a cited pointer, in the order of the report.
 
 Guarantees: the file is whole or not there, also after an interrupt, and never lies in what is
 audited. A line is made of the decision alone, so that the trace is the same whether a source exists
@@ -54,7 +54,7 @@ class DecisionTrace:
         return self._output is not None
 
     def add(self, decision: AuthorizationDecision) -> None:
-        """Take one decision; never raises, since it is called in the middle of an authorization."""
+        """Take one decision; never raises: what cannot be written is said once all reports are."""
         line = decision_line(decision)
         self._held.append(line)
         self._size += len(line)

@@ -222,7 +222,7 @@ class HomeReader:
             name = entry.name
             target = f"{part.prefix}{session_id}/{ARTIFACT_FOLDER}/{name}"
             if name in stored:
-                part.cite(f"artifact:{session_id}:{name}:{stored[name]}", origin=target)
+                part.find(f"artifact:{session_id}:{name}:{stored[name]}", origin=target)
             elif entry.kind != "file":
                 self._notes.add(_no_artifact(target, entry))
             elif not is_name(name):

@@ -22,6 +22,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
+from provenance.audit.deciding import Decided, decided, source_order, tell_decisions
 from provenance.audit.following import audited_source
 from provenance.audit.listener import Listener
 from provenance.audit.mentions import Mentions
@@ -101,6 +102,7 @@ class _Run:
         self._waivers = WaiverBook(request.waivers, today=clock().astimezone(UTC).date())
         self._notes = Notes(self._waivers)
         self._sources: list[AuditedSource] = []
+        self._decided: list[Decided] = []
         self._fast: Counter[str] = Counter()
         self._trees = TreeChecker(request, self._notes, listener)
         self._seals: list[PartSeal] = []
@@ -124,6 +126,8 @@ class _Run:
                 self._listener.on_verified()
             except KeyboardInterrupt:
                 is_interrupted = True
+                self._listener.on_verified()
+        tell_decisions(self._decided, self._listener, tenant=self._request.tenant)
         for part in plan.parts:
             part.close()
         self._notes.extend(_checked_by_blake3(*told) for told in self._fast.items())
@@ -144,7 +148,7 @@ class _Run:
             targets=plan.labels,
             started_at=started_at,
             finished_at=self._time(),
-            sources=tuple(sorted(self._sources, key=_order)),
+            sources=tuple(sorted(self._sources, key=source_order)),
             findings=self._notes.listed(),
             finding_counts=self._notes.counts(),
             waived_counts=self._notes.waived_counts(),
@@ -180,7 +184,6 @@ class _Run:
             tenant=self._request.tenant,
             max_excerpt_chars=self._request.excerpt_characters,
             on_finding=lambda finding: self._hear(finding, part),
-            on_decision=self._listener.on_decision if self._listener.wants_decisions else None,
         ) as verifier:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
@@ -200,6 +203,8 @@ class _Run:
                     self._require_strength(source, part)
                     self._count_fast(source.resolution, part)
                 self._sources += found
+                if self._listener.wants_decisions:
+                    self._decided += decided(found, part)
                 self._listener.on_sources(found)
                 if is_interrupted:
                     raise KeyboardInterrupt
@@ -274,8 +279,3 @@ def _is_done(work: Callable[[], None]) -> bool:
 
 def _number_of_transcripts(part: AuditPart) -> int:
     return len(part.whole) + sum(len(tree.candidates) for tree in part.trees)
-
-
-def _order(source: AuditedSource) -> tuple[tuple[str, str], str]:
-    file = source.cited_by[0].file if source.cited_by else ""
-    return pointer_order(source.resolution.pointer), file
