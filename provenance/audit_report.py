@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from provenance.consequences import Consequence, Kind
 from provenance.findings import Finding, Location
 from provenance.resolution import SourceResolution, SourceResolutionStatus
-from provenance.waivers import Waiver
+from provenance.waivers import Waiver, WaiverState
 
 __all__ = [
     "AuditReport",
@@ -288,6 +288,7 @@ class AuditReport:
         finding_counts: how often each code was noticed, also where not all are listed.
         waived_counts: how many of these a waiver covers.
         waivers: all that the operator gave, also those that are over or covered nothing.
+        waiver_states: what became of each of them, in the same order.
         transcripts: what was checked whole, sorted by target.
         references: what their records say exists elsewhere, the first of each state and target.
         reference_counts: how many references there are, by state.
@@ -307,6 +308,7 @@ class AuditReport:
     finding_counts: Mapping[str, int] = field(default_factory=_nothing)
     waived_counts: Mapping[str, int] = field(default_factory=_nothing)
     waivers: tuple[Waiver, ...] = ()
+    waiver_states: tuple[WaiverState, ...] = ()
     transcripts: tuple[CheckedTranscript, ...] = ()
     references: tuple[CheckedReference, ...] = ()
     reference_counts: Mapping[str, int] = field(default_factory=_nothing)
@@ -316,6 +318,12 @@ class AuditReport:
     uncited: int = 0
     is_interrupted: bool = False
     weakened_by_environment: tuple[str, ...] = ()
+
+    @property
+    def given_waivers(self) -> tuple[tuple[Waiver, WaiverState], ...]:
+        """Give each waiver of the operator with what became of it."""
+        unknown = (WaiverState.NOT_KNOWN,) * (len(self.waivers) - len(self.waiver_states))
+        return tuple(zip(self.waivers, (*self.waiver_states, *unknown), strict=False))
 
     @property
     def summary(self) -> Summary:

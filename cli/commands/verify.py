@@ -31,8 +31,12 @@ from ..selection import format_option, selection_options
 __all__ = ["command"]
 
 _STRENGTHS = ("position", "prefix", "full", "pinned", "sealed")
-# Options that can turn a failing audit into a passing one.
+# Options that can turn a failing audit into a passing one; a test has a decision on each option.
 _WEAKENING = (
+    # What is named beside a target counts as verified, whatever the target holds.
+    "pointer",
+    # A state that is taken for a text is not read as a state.
+    "scan",
     "fail_on",
     "exit_zero",
     "policy",

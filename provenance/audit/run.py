@@ -24,6 +24,7 @@ from functools import partial
 
 from provenance.audit.deciding import Decided, decided, source_order, tell_decisions
 from provenance.audit.following import audited_source
+from provenance.audit.labels import label_of_files
 from provenance.audit.listener import Listener
 from provenance.audit.mentions import Mentions
 from provenance.audit.notes import Notes
@@ -101,6 +102,7 @@ class _Run:
         self._listener = listener
         self._waivers = WaiverBook(request.waivers, today=clock().astimezone(UTC).date())
         self._notes = Notes(self._waivers)
+        self._labels: tuple[str, ...] = ()
         self._sources: list[AuditedSource] = []
         self._decided: list[Decided] = []
         self._fast: Counter[str] = Counter()
@@ -113,6 +115,7 @@ class _Run:
         started_at = self._time()
         # 1. What is there to check? A target that cannot be used ends the run here.
         plan = read_targets(self._request, self._notes)
+        self._labels = plan.labels
         total = sum(len(part.citations) for part in plan.parts)
         transcripts = sum(map(_number_of_transcripts, plan.parts))
         is_interrupted = is_interrupted or plan.is_interrupted
@@ -153,6 +156,7 @@ class _Run:
             finding_counts=self._notes.counts(),
             waived_counts=self._notes.waived_counts(),
             waivers=self._waivers.waivers,
+            waiver_states=self._waivers.states(is_whole=is_whole),
             transcripts=tuple(sorted(self._trees.checked, key=lambda one: one.target)),
             references=self._trees.references.listed(),
             reference_counts=self._trees.references.counts(),
@@ -195,7 +199,7 @@ class _Run:
                 found = [
                     replace(
                         audited_source(answer, part.citations[answer.pointer], graph),
-                        waiver=self._waiver_of(answer),
+                        waiver=self._waiver_of(answer, part),
                     )
                     for answer in answers
                 ]
@@ -221,10 +225,12 @@ class _Run:
         if resolution.checked_by is not None:
             self._fast[part.prefix.rstrip("/") or "."] += 1
 
-    def _waiver_of(self, resolution: SourceResolution) -> Waiver | None:
+    def _waiver_of(self, resolution: SourceResolution, part: AuditPart) -> Waiver | None:
         if resolution.status is SourceResolutionStatus.AVAILABLE:
             return None
-        return self._waivers.of_source(resolution.pointer)
+        files = [one.file for one in part.citations[resolution.pointer]]
+        target = label_of_files(files or [part.name_of(resolution.pointer)], self._labels)
+        return self._waivers.of_source(resolution.pointer, target)
 
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution

@@ -1,10 +1,10 @@
 """The report as annotations of GitHub Actions: one workflow command a line, on standard output.
 
 Guarantees: the worst comes first, since GitHub shows ten errors and ten warnings of a step and
-drops the rest without a word; the last line is a notice that says how many there are of each, and
-how many were left out. What is waived is counted there and not annotated. A file is named only
-where its name leads to it from where the command ran. No claim, no text of the evidence, no path of
-the machine.
+drops the rest without a word; notices follow with what the run rests on, and the last line is one
+that says how many there are of each, and how many were left out. What is waived is counted there
+and not annotated. A file is named only where its name leads to it from where the command ran. No
+claim, no text of the evidence, no path of the machine.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from provenance.audit_report import AuditedSource, AuditReport
 from provenance.findings import Finding, Severity
 from provenance.reports._consequence_words import claims_of, further, plain_line
+from provenance.reports._github_notices import run_notices
 from provenance.reports._github_text import command
 from provenance.reports._sarif_text import cut, one_line, uri_path
 from provenance.reports._sources import (
@@ -69,6 +70,7 @@ def write_github(
             yield writer.source(source, level)
         for finding in found[: max(0, _MOST_LINES - len(sources))]:
             yield writer.finding(finding, level)
+    yield from run_notices(report)
     yield command("notice", f"{verdict} {_closing(report, said)}", title="ctxaudit")
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from provenance.audit_report import AuditReport
 from provenance.reports._encoding import to_json
+from provenance.reports._waiver_words import given_waiver
 
 __all__ = ["REPORT_SCHEMA", "write_json"]
 
@@ -40,7 +41,7 @@ def write_json(report: AuditReport, *, version: str) -> Iterator[str]:
         "summary": report.summary.to_dict(),
     }
     if report.waivers:
-        head["waivers"] = [waiver.to_dict() for waiver in report.waivers]
+        head["waivers"] = [given_waiver(*given) for given in report.given_waivers]
     for key, value in head.items():
         yield f'  "{key}": {to_json(value)},\n'
     yield from _lines("results", (source.to_dict() for source in report.sources))
