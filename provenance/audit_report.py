@@ -91,6 +91,10 @@ class AuditedSource:
         waiver: who answers for it not being available; None: it counts.
         consequences: of one that is not available: all that rests on it, the nearest first.
         consequences_left_out: how many more are known, at least.
+        folder: where the root of its kind lies, as the report names files (`transcripts/` in a
+            home); None: which file a transcript's record is in is not known.
+        denied_why: the reason that a rule of the operator's own policy gives for denying it;
+            decided from the pointer alone, so that it tells nothing of the source.
     """
 
     resolution: SourceResolution
@@ -98,6 +102,8 @@ class AuditedSource:
     waiver: Waiver | None = None
     consequences: tuple[Consequence, ...] = ()
     consequences_left_out: int = 0
+    folder: str | None = None
+    denied_why: str = ""
 
     @property
     def beyond_cited(self) -> tuple[Consequence, ...]:
@@ -115,6 +121,8 @@ class AuditedSource:
         payload["consequences_left_out"] = self.consequences_left_out
         if self.waiver is not None:
             payload["waiver"] = self.waiver.to_dict()
+        if self.denied_why:
+            payload["denied_why"] = self.denied_why
         return payload
 
 
@@ -298,6 +306,9 @@ class AuditReport:
         uncited: transcripts and artifacts of homes that nothing cites.
         is_interrupted: the run was ended from outside before its work was done.
         weakened_by_environment: variables that set an option which weakens the verdict.
+        tenant: who asked; None where nobody said.
+        outside_names: what findings and citations name that is no file of a target: the operator's
+            own files, entry points.
     """
 
     targets: tuple[str, ...] = ()
@@ -318,6 +329,8 @@ class AuditReport:
     uncited: int = 0
     is_interrupted: bool = False
     weakened_by_environment: tuple[str, ...] = ()
+    tenant: str | None = None
+    outside_names: frozenset[str] = frozenset()
 
     @property
     def given_waivers(self) -> tuple[tuple[Waiver, WaiverState], ...]:

@@ -17,8 +17,10 @@ from provenance.audit.listener import Listener
 from provenance.audit.part import AuditPart
 from provenance.audit_report import AuditedSource, pointer_order
 from provenance.pointers import SourcePointerError, parse_source_pointer
+from provenance.policy import PolicyOrigin, Verdict
+from provenance.resolution import Reason, SourceResolution
 
-__all__ = ["Decided", "decided", "source_order", "tell_decisions"]
+__all__ = ["Decided", "decided", "operators_reason", "source_order", "tell_decisions"]
 
 
 class Decided(NamedTuple):
@@ -43,6 +45,21 @@ def tell_decisions(found: Iterable[Decided], listener: Listener, *, tenant: str 
         except SourcePointerError:
             continue
         listener.on_decision(part.decide(pointer, tenant))
+
+
+def operators_reason(resolution: SourceResolution, part: AuditPart, *, tenant: str | None) -> str:
+    """Give why the operator's own policy denies a source, in its own words; empty where none does.
+
+    A rule that a target wrote gives no reason here: its words would stand beside the operator's.
+    """
+    if resolution.reason is not Reason.POLICY_DENIED:
+        return ""
+    try:
+        decision = part.decide(parse_source_pointer(resolution.pointer), tenant)
+    except SourcePointerError:
+        return ""
+    is_operators = decision.policy is PolicyOrigin.OPERATOR and decision.verdict is Verdict.DENY
+    return decision.why if is_operators else ""
 
 
 def source_order(source: AuditedSource) -> tuple[tuple[str, str], str]:

@@ -22,7 +22,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from provenance.audit.deciding import Decided, decided, source_order, tell_decisions
+from provenance.audit.deciding import (
+    Decided,
+    decided,
+    operators_reason,
+    source_order,
+    tell_decisions,
+)
 from provenance.audit.following import audited_source
 from provenance.audit.labels import label_of_files
 from provenance.audit.listener import Listener
@@ -43,6 +49,7 @@ from provenance.audit_report import (
 )
 from provenance.consequences import ConsequenceGraph
 from provenance.findings import Finding, Location, Severity
+from provenance.pointers import SourcePointerKind
 from provenance.resolution import (
     STRENGTH_ORDER,
     SourceResolution,
@@ -165,6 +172,8 @@ class _Run:
             transcripts_not_checked=transcripts - self._trees.looked_at,
             uncited=plan.uncited,
             is_interrupted=is_interrupted,
+            tenant=self._request.tenant,
+            outside_names=self._outside_names(),
         )
 
     def _seal_of(self, part: AuditPart) -> PartSeal | None:
@@ -200,6 +209,8 @@ class _Run:
                     replace(
                         audited_source(answer, part.citations[answer.pointer], graph),
                         waiver=self._waiver_of(answer, part),
+                        folder=self._folder_of(answer, part),
+                        denied_why=operators_reason(answer, part, tenant=self._request.tenant),
                     )
                     for answer in answers
                 ]
@@ -232,6 +243,21 @@ class _Run:
         target = label_of_files(files or [part.name_of(resolution.pointer)], self._labels)
         return self._waivers.of_source(resolution.pointer, target)
 
+    def _folder_of(self, resolution: SourceResolution, part: AuditPart) -> str | None:
+        if resolution.source_type == SourcePointerKind.ARTIFACT:
+            return part.prefix if self._request.artifact_root is None else ""
+        if part.transcript_folder:
+            return part.prefix + part.transcript_folder
+        # Below a folder of any agent's transcripts a session's file has any name.
+        return None if self._request.transcript_root is None else ""
+
+    def _outside_names(self) -> frozenset[str]:
+        request = self._request
+        named = {request.waivers_file} if request.waivers else set()
+        if request.lock is not None:
+            named.add(request.lock.label)
+        return frozenset(named | {one.target for one in self._notes.listed() if _is_of_code(one)})
+
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution
         if wanted is None or resolution.status is not SourceResolutionStatus.AVAILABLE:
@@ -259,6 +285,10 @@ class _Run:
         return (
             self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         )
+
+
+def _is_of_code(finding: Finding) -> bool:
+    return finding.code == "format_rejected"
 
 
 def _checked_by_blake3(target: str, count: int) -> Finding:

@@ -23,7 +23,7 @@ from provenance.audit_report import AuditedSource, AuditReport
 from provenance.findings import Finding, Severity
 from provenance.reports._consequence_words import claims_of, further, plain_line
 from provenance.reports._github_notices import run_notices
-from provenance.reports._github_text import command
+from provenance.reports._github_text import command, is_as_it_is
 from provenance.reports._sarif_text import cut, one_line, uri_path
 from provenance.reports._sources import (
     WORST_FIRST,
@@ -57,7 +57,7 @@ def write_github(
         folder: the target, where a single folder was audited: its label comes before the names of
             its files.
     """
-    writer = _Writer(describe, folder)
+    writer = _Writer(describe, folder, _NO_FILES | report.outside_names)
     wanted = [source for source in report.sources if is_reported(source) and not source.waiver]
     wanted.sort(key=lambda source: WORST_FIRST.index(state_of(source)))
     findings = [finding for finding in report.findings if finding.waiver is None]
@@ -75,8 +75,9 @@ def write_github(
 
 
 class _Writer:
-    def __init__(self, describe: Describe, folder: str) -> None:
+    def __init__(self, describe: Describe, folder: str, no_files: frozenset[str]) -> None:
         self._describe = describe
+        self._no_files = no_files
         self._before = "" if uri_path(folder) is None else f"{folder}/"
 
     def source(self, source: AuditedSource, level: str) -> str:
@@ -110,7 +111,7 @@ class _Writer:
     def _place(self, name: str, line: int | None) -> dict[str, str]:
         file = self._before + name
         # A name that had to be altered to stand here would lead elsewhere.
-        if name in _NO_FILES or uri_path(name) is None or one_line(file) != file:
+        if name in self._no_files or uri_path(name) is None or not is_as_it_is(file):
             return {}
         place = {"file": file}
         if line is not None and 1 <= line <= _LAST_LINE:

@@ -40,6 +40,8 @@ def write_json(report: AuditReport, *, version: str) -> Iterator[str]:
         "weakened_by_environment": list(report.weakened_by_environment),
         "summary": report.summary.to_dict(),
     }
+    if report.tenant is not None:
+        head["tenant"] = report.tenant
     if report.waivers:
         head["waivers"] = [given_waiver(*given) for given in report.given_waivers]
     for key, value in head.items():
