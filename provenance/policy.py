@@ -247,13 +247,12 @@ def _require_reach(rules: Sequence[Rule], parsed: _PolicyTable) -> None:
             )
         if rule.session.strip("*") == "" and rule.name == rule.tenant == "*":
             decided = dict.fromkeys(kinds, rule.number) | decided
-    denies = any(rule.effect is Verdict.DENY for rule in rules) or (
-        parsed.default == "deny" and len(decided) < len(_KINDS)
-    )
+    # With `default = "deny"` a rule that allows everything is somebody's will.
+    denies = parsed.default == "deny" or any(rule.effect is Verdict.DENY for rule in rules)
     if not (denies or parsed.refuse):
-        place: Place = ("default",) if parsed.default == "allow" else ("rule", len(rules) - 1)
         raise PolicyError(
-            "rule: expected a policy that decides something, got one that allows everything", place
+            "rule: expected a policy that decides something, got one that allows everything",
+            ("default",),
         )
 
 
