@@ -27,6 +27,7 @@ from ..options import (
 from ..outputs import pair_outputs
 from ..report_options import report_options, weakened_by_environment
 from ..selection import format_option, selection_options
+from ..values import Choice
 
 __all__ = ["command"]
 
@@ -85,7 +86,7 @@ _WEAKENING = (
 )
 @option(
     "--min-strength",
-    type=click.Choice(_STRENGTHS),
+    type=Choice(_STRENGTHS),
     help="Weaker evidence counts as corrupt.",
 )
 @option("--lock", type=PathName(), help="Hold the evidence against this lock file too; see pin.")
