@@ -4,7 +4,7 @@ Guarantees: as `_word_pages`, whose families these belong to where they have the
 
 Example:
     >>> sorted(CONSEQUENCE_PAGES["format"])
-    ['github', 'junit', 'markdown']
+    ['github', 'html', 'junit', 'markdown']
 """
 
 from __future__ import annotations
