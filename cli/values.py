@@ -42,7 +42,7 @@ class Choice(_ChoiceType):
 
 
 def whole_numbers(least: int, most: int | None = None) -> click.IntRange:
-    """Give the type of a whole number of `least` or more, and at most `most` where that is given."""
+    """Give the type of a whole number of `least` or more; `most`, where given, is the largest."""
     return _IntRange(least, most)
 
 
