@@ -20,6 +20,7 @@ from .interrupts import Interrupts
 from .lazy import LazyGroup
 from .options import examples, interrupts_of, manner_options
 from .streams import OutputFailed, prepare, settle, talk, write_text
+from .values import told
 
 __all__ = ["app", "run"]
 
@@ -156,4 +157,4 @@ def _tell(error: click.ClickException) -> None:
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     where = "ctxaudit" if ctx is None else ctx.command_path
     hint = "" if ctx is None else f" (see {where} --help)"
-    talk(f"{where}: {error.format_message()}{hint}")
+    talk(f"{where}: {told(error)}{hint}")

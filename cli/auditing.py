@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import PurePath
 
 import click
 
@@ -22,7 +21,6 @@ from provenance.audit_report import AuditedSource, AuditReport
 from provenance.decisions import AuthorizationDecision
 from provenance.errors import CtxauditError
 from provenance.fs import atomic_write
-from provenance.fs.places import Place, place_of
 from provenance.limits import DEFAULT_LIMITS
 from provenance.policy import Policy
 from provenance.reports import closing_lines, result_line
@@ -31,7 +29,7 @@ from provenance.resolution import Strength
 from .closing import Asked, closing_words
 from .console_plain import write_plain
 from .console_view import view_of
-from .decision_trace import DecisionTrace, require_place
+from .decision_trace import DecisionTrace
 from .exit_codes import ExitCode
 from .interrupts import Interrupts
 from .keys import read_signer, read_trust
@@ -45,10 +43,10 @@ from .operator_files import (
     read_policy,
     read_stdin,
     read_waivers,
-    resolved,
 )
 from .options import Manner
 from .outputs import Output
+from .places import NamedPath, named, require_places
 from .progress import Progress
 from .report_texts import Words, report_text
 from .sandboxing import audit_runner
@@ -116,12 +114,11 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
         OutputFailed: a report could not be written.
     """
     interrupts.hold()
-    _require_places((*order.outputs, *_attestation_place(order)), order.targets)
-    require_place(
-        order.decisions,
-        outputs=[output.path for output in order.outputs],
-        targets=order.targets,
-    )
+    if order.attest is not None and order.attest_output is None:
+        raise click.UsageError(
+            "--attest: expected --attest-output beside it, got none", click.get_current_context()
+        )
+    _require_places(order)
     digests: Digests = {}
     policy, waivers = read_policy(order.policy, digests), read_waivers(order.waivers, digests)
     lock = read_lock(order.lock, digests)
@@ -178,16 +175,6 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     finally:
         trace.publish()
     return code
-
-
-def _attestation_place(order: VerifyOrder) -> tuple[Output, ...]:
-    if order.attest_output is not None:
-        return (Output("attestation", order.attest_output),)
-    if order.attest is not None:
-        raise click.UsageError(
-            "--attest: expected --attest-output beside it, got none", click.get_current_context()
-        )
-    return ()
 
 
 def _without_repetitions(order: VerifyOrder) -> VerifyOrder:
@@ -262,38 +249,21 @@ def _request(order: VerifyOrder, policy: Policy | None, data: bytes) -> AuditReq
     )
 
 
-def _require_places(outputs: Sequence[Output], targets: Sequence[str]) -> None:
-    """Say now, not after an hour, that a report has no place, or one that it must not have.
-
-    What is audited is never written to: evidence would be lost, and the next audit would find the
-    report.
-    """
-    audited = [target for target in targets if target != STDIN]
-    places: set[str] = set()
-    for output in outputs:
-        if output.path is None:
-            continue
-        parent = str(PurePath(output.path).parent)
-        if is_folder(output.path) or not is_folder(parent):
-            raise click.UsageError(
-                f"--output: {label_of(output.path)}: expected a file in a folder that exists",
-                click.get_current_context(),
-            )
-        found = place_of(output.path, audited)
-        if found is not Place.OUTSIDE:
-            raise click.UsageError(
-                f"--output: {label_of(output.path)}: expected a place outside the targets, got one "
-                f"{'of' if found is Place.TARGET else 'below'} them",
-                click.get_current_context(),
-            )
-        place = resolved(output.path)
-        if place in places:
-            raise click.UsageError(
-                f"--output: {label_of(output.path)}: expected a file for each report, "
-                "got one twice",
-                click.get_current_context(),
-            )
-        places.add(place)
+def _require_places(order: VerifyOrder) -> None:
+    reports = [NamedPath("--output", one.path) for one in order.outputs if one.path is not None]
+    require_places(
+        (*reports, *named(attest_output=order.attest_output, decisions=order.decisions)),
+        inputs=named(
+            policy=order.policy,
+            waivers=order.waivers,
+            lock=order.lock,
+            seal=order.seal,
+            seal_checkpoint=order.seal_checkpoint,
+            attest=order.attest,
+        ),
+        targets=order.targets,
+        roots=named(transcript_root=order.transcript_root, artifact_root=order.artifact_root),
+    )
 
 
 def _write(output: Output, report: AuditReport, code: ExitCode, order: VerifyOrder) -> None:

@@ -157,8 +157,8 @@ def _row(source: AuditedSource) -> Row:
         state=str(resolution.status) if resolution.conclusive else "inconclusive",
         pointer=one_line(resolution.pointer),
         reason=reason,
-        found=_meaning(reason),
-        place=place_of(resolution.pointer, reason),
+        found=_found(source, reason),
+        place=place_of(resolution.pointer, reason, source.folder),
         strength=str(resolution.strength or ""),
         waiver="" if source.waiver is None else waiver_words(source.waiver),
         claims=(
@@ -167,6 +167,11 @@ def _row(source: AuditedSource) -> Row:
         ),
         more_claims=unlisted,
     )
+
+
+def _found(source: AuditedSource, reason: str) -> str:
+    why = f" The policy says: {_cut(one_line(source.denied_why))}" if source.denied_why else ""
+    return _meaning(reason) + why
 
 
 def _rank(state: str) -> int:
@@ -231,9 +236,11 @@ def _notes(report: AuditReport) -> tuple[str, ...]:
         notes.append(
             f"Files that may be transcripts, not looked at: {report.transcripts_not_checked}."
         )
+    if report.tenant is not None:
+        notes.append(f"Asked as tenant: {_cut(one_line(report.tenant))}")
     waived = waived_note(report)
-    if waived:
-        notes += [waived, *waiver_notes(report)]
+    notes += [waived] if waived else []
+    notes += waiver_notes(report)
     if report.weakened_by_environment:
         names = ", ".join(report.weakened_by_environment)
         notes.append(f"Set by the environment, and weakens the verdict: {names}")

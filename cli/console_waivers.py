@@ -1,7 +1,7 @@
 """Waivers in the console report: who answers for what, until when.
 
 Guarantees: pure. Every text is one bounded line in which nothing steers a terminal. Every waiver
-that covered something is told, the first of many one by one and the others by their number.
+that was given is told, the first of many one by one and the others by their number.
 
 Example:
     >>> from datetime import date
@@ -13,7 +13,8 @@ Example:
 from __future__ import annotations
 
 from provenance.audit_report import AuditReport
-from provenance.waivers import Waiver
+from provenance.reports import tell_waiver as tell
+from provenance.waivers import Waiver, WaiverState
 
 from .console_words import cut, number
 from .streams import one_line
@@ -33,12 +34,17 @@ def waiver_words(waiver: Waiver) -> str:
 
 
 def waiver_notes(report: AuditReport) -> list[str]:
-    """Name the waivers of findings: they may be told by code, so that no line of theirs has it."""
-    used = {one.waiver: None for one in report.findings if one.waiver is not None}
-    notes = [
-        f"{one_line(str(waiver.code))} at {one_line(str(waiver.target))}: {waiver_words(waiver)}"
-        for waiver in used
-    ]
+    """Name all waivers that were given, those that are over first."""
+    given = sorted(report.given_waivers, key=lambda pair: pair[1] is not WaiverState.EXPIRED)
+    notes = []
+    for waiver, state in given:
+        told = tell(waiver, state)
+        told = told._replace(
+            covers=cut(one_line(told.covers), _REASON_CHARACTERS),
+            reason=cut(one_line(told.reason), _REASON_CHARACTERS),
+            owner=cut(one_line(told.owner), _NAME_CHARACTERS),
+        )
+        notes.append(f"Waiver, {told.plain}")
     more = len(notes) - _MOST_LISTED
     return notes[:_MOST_LISTED] + ([f"Waivers, more: {more}; see --format json"] * (more > 0))
 

@@ -1,4 +1,4 @@
-"""`--decisions FILE`: a line for each authorization, written while they are made.
+"""`--decisions FILE`: a line for each authorization of a cited pointer, in the order of the report.
 
 Guarantees: the file is whole or not there, also after an interrupt, and never lies in what is
 audited. A line is made of the decision alone, so that the trace is the same whether a source exists
@@ -12,21 +12,15 @@ Example:
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from pathlib import PurePath
 
-import click
-
-from provenance.audit.request import STDIN
 from provenance.decisions import AuthorizationDecision
 from provenance.errors import CtxauditError
 from provenance.fs.operator_output import OperatorOutput
-from provenance.fs.places import Place, place_of
 
-from .operator_files import is_folder, label_of, resolved
+from .operator_files import label_of
 from .streams import OutputFailed
 
-__all__ = ["DecisionTrace", "decision_line", "require_place"]
+__all__ = ["DecisionTrace", "decision_line"]
 
 _PIECE = 1 << 16
 
@@ -60,7 +54,7 @@ class DecisionTrace:
         return self._output is not None
 
     def add(self, decision: AuthorizationDecision) -> None:
-        """Take one decision; never raises, since it is called in the middle of an authorization."""
+        """Take one decision; never raises: what cannot be written is said once all reports are."""
         line = decision_line(decision)
         self._held.append(line)
         self._size += len(line)
@@ -104,26 +98,3 @@ class DecisionTrace:
 
     def _failed(self, message: str) -> OutputFailed:
         return OutputFailed(f"--decisions: {self._label}: {message}")
-
-
-def require_place(
-    path: str | None, *, outputs: Sequence[str | None], targets: Sequence[str]
-) -> None:
-    """Say now that a trace has no place, or one that it must not have.
-
-    Raises:
-        click.UsageError: no folder, a place in what is audited, or that of a report.
-    """
-    if path is None:
-        return
-    expected = ""
-    if is_folder(path) or not is_folder(str(PurePath(path).parent)):
-        expected = "a file in a folder that exists"
-    elif place_of(path, [one for one in targets if one != STDIN]) is not Place.OUTSIDE:
-        expected = "a place outside the targets, got one of or below them"
-    elif resolved(path) in {resolved(one) for one in outputs if one is not None}:
-        expected = "a file of its own, got that of a report"
-    if expected:
-        raise click.UsageError(
-            f"--decisions: {label_of(path)}: expected {expected}", click.get_current_context()
-        )

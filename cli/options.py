@@ -21,6 +21,7 @@ from click.shell_completion import CompletionItem
 
 from .interrupts import Interrupts
 from .streams import write_text
+from .values import Choice
 
 __all__ = [
     "HelpfulCommand",
@@ -146,7 +147,7 @@ def manner_options(command: _F) -> _F:
     """Add how to speak: colour, and whether to say more than the data."""
     return option(
         "--color",
-        type=click.Choice(_COLORS),
+        type=Choice(_COLORS),
         default=None,
         help="Colour and boxes; auto: on a terminal that NO_COLOR does not forbid.",
     )(quiet_option(command))

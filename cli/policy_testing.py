@@ -21,7 +21,7 @@ from provenance.pointers import (
     UnsupportedSourcePointerError,
     parse_source_pointer,
 )
-from provenance.policy import Decision, Policy, Verdict, parse_policy
+from provenance.policy import Decision, Policy, Verdict, parse_policy, parse_toml
 from provenance.resolution import Reason
 
 from .exit_codes import ExitCode, worst
@@ -121,7 +121,11 @@ class _Tester:
         self._tenant = tenant
         self._rules: Mapping[int, int] = table_lines(text, "rule")
         self._default = line_of(text, ("default",))
-        self._refuse = line_of(text, ("refuse",))
+        refused = parse_toml(text).get("refuse")
+        # The one of them that is decided from the pointer.
+        names = refused if isinstance(refused, list) else []
+        place = names.index("prefix-digests") if "prefix-digests" in names else 0
+        self._refuse = line_of(text, ("refuse", place))
 
     def answer(self, pointer: str) -> _Answer:
         try:

@@ -17,6 +17,7 @@ import click
 from .completing import complete_states
 from .options import PathName, option
 from .outputs import FORMATS
+from .values import Choice, whole_numbers
 
 __all__ = ["MOST_JOBS", "STATES", "report_options", "weakened_by_environment"]
 
@@ -67,14 +68,14 @@ def report_options(command: _F) -> _F:
         "--format",
         "formats",
         multiple=True,
-        type=click.Choice(FORMATS),
+        type=Choice(FORMATS),
         help="Report; repeatable. Default: console. ndjson: a line a result, then findings. "
         "github: annotations; markdown: for a step summary or a comment; html: one page, for "
         "people.",
     )(command)
     return option(
         "--jobs",
-        type=click.IntRange(1, MOST_JOBS),
+        type=whole_numbers(1, MOST_JOBS),
         default=1,
         show_default=True,
         help="Processes that verify.",

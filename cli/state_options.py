@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from .options import option
+from .values import Choice
 
 __all__ = ["VersionNumber", "format_option"]
 
@@ -59,7 +60,7 @@ def format_option(plain: str, json: str) -> Callable[[_F], _F]:
     return option(
         "--format",
         "shape",
-        type=click.Choice(["plain", "json"]),
+        type=Choice(["plain", "json"]),
         default="plain",
         show_default=True,
         help=f"plain: {plain}; json: {json}.",

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from provenance.consequences import Consequence, Kind
 from provenance.findings import Finding, Location
 from provenance.resolution import SourceResolution, SourceResolutionStatus
-from provenance.waivers import Waiver
+from provenance.waivers import Waiver, WaiverState
 
 __all__ = [
     "AuditReport",
@@ -91,6 +91,10 @@ class AuditedSource:
         waiver: who answers for it not being available; None: it counts.
         consequences: of one that is not available: all that rests on it, the nearest first.
         consequences_left_out: how many more are known, at least.
+        folder: where the root of its kind lies, as the report names files (`transcripts/` in a
+            home); None: which file a transcript's record is in is not known.
+        denied_why: the reason that a rule of the operator's own policy gives for denying it;
+            decided from the pointer alone, so that it tells nothing of the source.
     """
 
     resolution: SourceResolution
@@ -98,6 +102,8 @@ class AuditedSource:
     waiver: Waiver | None = None
     consequences: tuple[Consequence, ...] = ()
     consequences_left_out: int = 0
+    folder: str | None = None
+    denied_why: str = ""
 
     @property
     def beyond_cited(self) -> tuple[Consequence, ...]:
@@ -115,6 +121,8 @@ class AuditedSource:
         payload["consequences_left_out"] = self.consequences_left_out
         if self.waiver is not None:
             payload["waiver"] = self.waiver.to_dict()
+        if self.denied_why:
+            payload["denied_why"] = self.denied_why
         return payload
 
 
@@ -290,6 +298,7 @@ class AuditReport:
         finding_counts: how often each code was noticed, also where not all are listed.
         waived_counts: how many of these a waiver covers.
         waivers: all that the operator gave, also those that are over or covered nothing.
+        waiver_states: what became of each of them, in the same order.
         transcripts: what was checked whole, sorted by target.
         references: what their records say exists elsewhere, the first of each state and target.
         reference_counts: how many references there are, by state.
@@ -300,6 +309,9 @@ class AuditReport:
         is_interrupted: the run was ended from outside before its work was done.
         weakened_by_environment: variables that set an option which weakens the verdict.
         is_sandboxed: all of it was read in a process that could do nothing else (`--sandbox`).
+        tenant: who asked; None where nobody said.
+        outside_names: what findings and citations name that is no file of a target: the operator's
+            own files, entry points.
     """
 
     targets: tuple[str, ...] = ()
@@ -310,6 +322,7 @@ class AuditReport:
     finding_counts: Mapping[str, int] = field(default_factory=_nothing)
     waived_counts: Mapping[str, int] = field(default_factory=_nothing)
     waivers: tuple[Waiver, ...] = ()
+    waiver_states: tuple[WaiverState, ...] = ()
     transcripts: tuple[CheckedTranscript, ...] = ()
     references: tuple[CheckedReference, ...] = ()
     reference_counts: Mapping[str, int] = field(default_factory=_nothing)
@@ -320,6 +333,14 @@ class AuditReport:
     is_interrupted: bool = False
     weakened_by_environment: tuple[str, ...] = ()
     is_sandboxed: bool = False
+    tenant: str | None = None
+    outside_names: frozenset[str] = frozenset()
+
+    @property
+    def given_waivers(self) -> tuple[tuple[Waiver, WaiverState], ...]:
+        """Give each waiver of the operator with what became of it."""
+        unknown = (WaiverState.NOT_KNOWN,) * (len(self.waivers) - len(self.waiver_states))
+        return tuple(zip(self.waivers, (*self.waiver_states, *unknown), strict=False))
 
     @property
     def summary(self) -> Summary:

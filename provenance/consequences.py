@@ -27,7 +27,7 @@ from provenance.frozen import sealed
 
 __all__ = ["Consequence", "ConsequenceGraph", "Followed", "Kind"]
 
-Kind = Literal["fact", "pending_item", "evidence", "summary", "request", "text"]
+Kind = Literal["fact", "pending_item", "evidence", "summary", "request", "pin", "text"]
 
 # Of one source: what a person can still go through. A report of many sources stays readable.
 _MOST_LISTED = 1_000
@@ -43,8 +43,8 @@ class Consequence:
 
     Attributes:
         kind: `fact`, `pending_item` or `evidence` of a state; `summary`: a block of messages that
-            stands for others; `request`: one that was sent to a model; `text`: a place in a text
-            or in a compacted history.
+            stands for others; `request`: one that was sent to a model; `pin`: a pin of a lock file;
+            `text`: a place in a text or in a compacted history.
         file: the file that says so, relative to the target that was named.
         item: what in it; None: the whole.
         session: the session that it belongs to, if the file says so.

@@ -16,6 +16,7 @@ import contextlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Self
 
 from pydantic import ValidationError
@@ -68,14 +69,17 @@ class TomlError(CallerError, ValueError):
 
     Attributes:
         place: the key that is meant, as far as it is known.
+        line: where it stands, from 1; the message begins with it. None: not looked for, or not
+            found.
     """
 
     code = "invalid_toml"
 
-    def __init__(self, message: str, place: Place = ()) -> None:
+    def __init__(self, message: str, place: Place = (), *, line: int | None = None) -> None:
         """Take one line, key first, and where it is."""
-        super().__init__(message)
+        super().__init__(message if line is None else f"line {line}: {message}")
         self.place = place
+        self.line = line
 
     def located(self, text: str, *, below: Place = ()) -> Self:
         """Give the same error with the line in front, where it is to be found.
@@ -85,7 +89,7 @@ class TomlError(CallerError, ValueError):
             below: where the table stands that `place` counts from.
         """
         line = line_of(text, (*below, *self.place))
-        return self if line is None else type(self)(f"line {line}: {self}", self.place)
+        return self if line is None else type(self)(str(self), self.place, line=line)
 
 
 def read_toml(text: str, *, error: type[TomlError]) -> dict[str, object]:
@@ -105,12 +109,13 @@ def read_toml(text: str, *, error: type[TomlError]) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
-        raise error(_syntax_words(str(fault), text)) from None
+        words, line = _syntax_words(str(fault), text)
+        raise error(words, line=line) from None
     except (ValueError, RecursionError):
         # A number of thousands of digits, a date that is none, brackets without end.
         line = _unreadable_line(text)
-        where = "file" if line is None else f"line {line}: {_key_at(text, line)}"
-        raise error(f"{where}: expected TOML, got a value that cannot be read") from None
+        where = "file" if line is None else _key_at(text, line)
+        raise error(f"{where}: expected TOML, got a value that cannot be read", line=line) from None
 
 
 def fault_of(fault: ValidationError, *, error: type[TomlError]) -> TomlError:
@@ -158,8 +163,9 @@ def line_of(text: str, place: Place) -> int | None:
             depth, base = walk.depth(statement, table, place)
             if depth > best_depth:
                 best_depth, best = depth, line
-                if any(isinstance(part, int) for part in place[base:depth]):
-                    best += _lines_before_element(statement, place[base:depth])
+                index = next((part for part in place[base:depth] if isinstance(part, int)), None)
+                if index is not None:
+                    best += _line_of_element(statement, index)
                 if depth == len(place):
                     break
     except _NotFound:
@@ -179,11 +185,8 @@ def table_lines(text: str, key: str) -> Mapping[int, int]:
                     case (name, int(index)) if name == key:
                         found.setdefault(index, line)
             elif not walk.table and isinstance(table.get(key), list):
-                for before, value in _prefixes(statement):
-                    for index in range(len(found), len(value.get(key, ()))):
-                        found[index] = line + before
-                for index in range(len(found), len(table[key])):
-                    found[index] = line
+                for index in range(len(table[key])):
+                    found[index] = line + _line_of_element(statement, index)
     return found
 
 
@@ -290,34 +293,35 @@ def _unreadable_line(text: str) -> int | None:
     return None
 
 
-def _lines_before_element(statement: str, place: Place) -> int:
-    """Say how many lines of `key = [...]` come before the one that an element ends on."""
-    for before, table in _prefixes(statement):
-        value: object = table
-        for part in place:
-            match value, part:
-                case dict(), str() if part in value:
-                    value = value[part]
-                case list(), int() if part < len(value):
-                    value = value[part]
-                case _:
-                    break
-        else:
-            return before
-    return 0
+def _line_of_element(statement: str, index: int) -> int:
+    """Say how many lines of `key = [...]` come before the one that an element begins on."""
+    lines = _element_lines(statement)
+    return lines[index] if index < len(lines) else 0
 
 
-def _prefixes(statement: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Give what the first lines of `key = [...]` say, with the number of lines before the last.
+@lru_cache(maxsize=4)
+def _element_lines(statement: str) -> tuple[int, ...]:
+    """Give the line, from 0, that each element of `key = [...]` begins on; none of another value.
 
-    Only of one that is small: all of this together grows with the square of its length.
+    Strings and comments out of the way, brackets and commas tell the elements apart.
     """
-    lines = statement.split("\n")
-    if len(statement) * len(lines) > _MOST_PARSED:
-        return
-    for end in range(1, len(lines)):
-        with contextlib.suppress(ValueError, RecursionError):
-            yield end - 1, tomllib.loads("\n".join([*lines[:end], "]"]))
+    bare = _strings_and_comments.sub(_stand_in, statement)
+    key, _, value = bare.partition("=")
+    line, depth, is_next = key.count("\n"), 0, False
+    found: list[int] = []
+    for char in value:
+        if char == "\n":
+            line += 1
+        elif char in " \t\r":
+            continue
+        elif depth == 0 and char != "[":
+            break
+        else:
+            if is_next and char != "]":
+                found.append(line)
+            is_next = (depth == 0 and char == "[") or (depth == 1 and char == ",")
+            depth += (char in "[{") - (char in "]}")
+    return tuple(found)
 
 
 def _require_short_keys(text: str, error: type[TomlError]) -> None:
@@ -327,7 +331,7 @@ def _require_short_keys(text: str, error: type[TomlError]) -> None:
     found = _long_key.search(bare)
     if found is not None:
         line = bare.count("\n", 0, found.start()) + 1
-        raise error(f"line {line}: key: expected at most {_MOST_KEY_PARTS} parts, got more")
+        raise error(f"key: expected at most {_MOST_KEY_PARTS} parts, got more", line=line)
 
 
 def _stand_in(found: re.Match[str]) -> str:
@@ -335,17 +339,17 @@ def _stand_in(found: re.Match[str]) -> str:
     return "" if token.startswith("#") else "x" + "\n" * token.count("\n")
 
 
-def _syntax_words(message: str, text: str) -> str:
+def _syntax_words(message: str, text: str) -> tuple[str, int | None]:
     said = _said_place.fullmatch(message)
     if said is None:
-        return f"file: expected TOML, got: {ascii(message)[1:-1]}"
+        return f"file: expected TOML, got: {ascii(message)[1:-1]}", None
     what, number, column = said.groups()
     shown = ascii(what)[1:-1][:_SHOWN_KEY]
     if number is None:
         line = text.rstrip("\n").count("\n") + 1
-        return f"line {line}: {_key_at(text, line)}: expected TOML, got: {shown} (at the end)"
+        return f"{_key_at(text, line)}: expected TOML, got: {shown} (at the end)", line
     line = int(number)
-    return f"line {line}: {_key_at(text, line)}: expected TOML, got: {shown} (column {column})"
+    return f"{_key_at(text, line)}: expected TOML, got: {shown} (column {column})", line
 
 
 def _key_at(text: str, line: int) -> str:

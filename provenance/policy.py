@@ -1,8 +1,9 @@
 r"""Policy: who may rest on which source (spec 05), decided from the pointer alone.
 
 Guarantees: pure. A policy is read strictly: what is not understood or cannot be enforced is refused
-by name, never ignored. Rules are tried in order, the first that matches decides. No decision looks
-at a file, so none can tell whether a denied source exists.
+by name, never ignored: rules that can match nothing, rules behind one that matches everything, and
+a policy that allows everything. Rules are tried in order, the first that matches decides. No
+decision looks at a file, so none can tell whether a denied source exists.
 
 Globs are those of `fnmatch.fnmatchcase`: `*`, `?` and `[...]`, case told apart, the whole text. A
 transcript event has no name and a caller may be no tenant: only the glob `*` matches those.
@@ -16,8 +17,7 @@ Example:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -25,6 +25,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from provenance.globs import GlobError, Token, can_match_name, parse_glob
 from provenance.located_toml import (
     MAX_TOML_CHARACTERS,
     Place,
@@ -208,7 +209,8 @@ def policy_from_table(table: Mapping[str, object], *, allow_idle: bool = False) 
 
     Args:
         table: as `parse_toml` gives it.
-        allow_idle: accept a policy that would allow everything.
+        allow_idle: accept a policy that would allow everything, and rules that are never reached:
+            of a target's rules only those that deny count.
 
     Raises:
         PolicyError: as `parse_policy`.
@@ -217,25 +219,66 @@ def policy_from_table(table: Mapping[str, object], *, allow_idle: bool = False) 
         parsed = _PolicyTable.model_validate(dict(table))
     except ValidationError as error:
         raise fault_of(error, error=PolicyError) from None
-    if not (allow_idle or parsed.rule or parsed.refuse or parsed.default == "deny"):
+    rules = tuple(_rule_from(rule, number) for number, rule in enumerate(parsed.rule, 1))
+    if not allow_idle:
+        _require_reach(rules, parsed)
+    return Policy(Verdict(parsed.default), rules, frozenset(parsed.refuse))
+
+
+def _require_reach(rules: Sequence[Rule], parsed: _PolicyTable) -> None:
+    """Refuse rules that no pointer comes to, and a policy that allows every pointer.
+
+    Raises:
+        PolicyError: with the rule.
+    """
+    decided: dict[str, int] = {}  # kinds, by the rule that matches all of one
+    seen: dict[tuple[str, ...], int] = {}
+    for rule in rules:
+        kinds = [kind for kind in _KINDS if _is_glob_match(rule.kind, kind)]
+        globs = (*kinds, rule.session, rule.name, rule.tenant)
+        before = seen.setdefault(globs, rule.number)
+        if all(kind in decided for kind in kinds):
+            before = max(decided[kind] for kind in kinds)
+        if before != rule.number:
+            raise PolicyError(
+                f"rule {rule.number}: expected one that something comes to, got one behind "
+                f"rule {before}, which matches all of it",
+                ("rule", rule.number - 1),
+            )
+        if rule.session.strip("*") == "" and rule.name == rule.tenant == "*":
+            decided = dict.fromkeys(kinds, rule.number) | decided
+    # With `default = "deny"` a rule that allows everything is somebody's will.
+    denies = parsed.default == "deny" or any(rule.effect is Verdict.DENY for rule in rules)
+    if not (denies or parsed.refuse):
         raise PolicyError(
             "rule: expected a policy that decides something, got one that allows everything",
             ("default",),
         )
-    rules = tuple(_rule_from(rule, number) for number, rule in enumerate(parsed.rule, 1))
-    return Policy(Verdict(parsed.default), rules, frozenset(parsed.refuse))
 
 
 def _rule_from(table: _RuleTable, number: int) -> Rule:
     place: Place = ("rule", number - 1)
     for key in ("kind", "session", "name", "tenant"):
         glob: str = getattr(table, key)
-        _require_glob(glob, f"rule {number}: {key}", (*place, key))
+        tokens = _tokens_of(glob, f"rule {number}: {key}", (*place, key))
+        if key in ("session", "name") and not can_match_name(tokens):
+            what = "a session id" if key == "session" else "a file name"
+            raise PolicyError(
+                f"rule {number}: {key}: expected a glob for {what} (letters, digits, `.`, `_`, "
+                f"`-`; at most 200), got {glob[:40]!a}",
+                (*place, key),
+            )
     if not any(_is_glob_match(table.kind, kind) for kind in _KINDS):
         raise PolicyError(
             f"rule {number}: kind: expected a glob for transcript or artifact, "
             f"got {table.kind[:40]!a}",
             (*place, "kind"),
+        )
+    if table.name != "*" and not _is_glob_match(table.kind, str(SourcePointerKind.ARTIFACT)):
+        raise PolicyError(
+            f"rule {number}: name: expected none beside kind {table.kind[:40]!a}, since an event "
+            f"has no name, got {table.name[:40]!a}",
+            (*place, "name"),
         )
     return Rule(
         Verdict(table.effect),
@@ -248,7 +291,7 @@ def _rule_from(table: _RuleTable, number: int) -> Rule:
     )
 
 
-def _require_glob(glob: str, where: str, place: Place) -> None:
+def _tokens_of(glob: str, where: str, place: Place) -> tuple[Token, ...]:
     if not 1 <= len(glob) <= _MAX_GLOB_CHARACTERS:
         raise PolicyError(
             f"{where}: expected 1 to {_MAX_GLOB_CHARACTERS} characters, got {len(glob)}", place
@@ -256,9 +299,9 @@ def _require_glob(glob: str, where: str, place: Place) -> None:
     if glob.count("*") > _MAX_GLOB_STARS:
         raise PolicyError(f"{where}: expected at most {_MAX_GLOB_STARS} of `*`, got more", place)
     try:
-        fnmatchcase("", glob)
-    except re.error:
-        raise PolicyError(f"{where}: expected a glob, got {glob[:40]!a}", place) from None
+        return parse_glob(glob)
+    except GlobError as fault:
+        raise PolicyError(f"{where}: {fault}", place) from None
 
 
 def _is_glob_match(glob: str, text: str | None) -> bool:

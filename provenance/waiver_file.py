@@ -1,8 +1,9 @@
 r"""Waiver files: who answers for which fault, until when (spec 05).
 
 Guarantees: pure. A file is read strictly: what is not understood is refused with its line and key.
-A waiver covers one pointer, or one code of finding at one target, never a pattern. Nothing is
-waived twice, without a reason, without an owner or without an end.
+A waiver covers one pointer, in one target of the run if it says so, or one code of finding at one
+target, never a pattern. Nothing is waived twice, without a reason, without an owner or without an
+end.
 
 Example:
     >>> text = '[[waiver]]\npointer = "transcript:s1:3"\nreason = "lost with the disk"\n'
@@ -14,6 +15,7 @@ Example:
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, NamedTuple
@@ -32,6 +34,9 @@ NEVER_WAIVED = frozenset({"waiver_expired", "waiver_unused"})
 _MOST_WAIVERS = 10_000
 # Long enough for a paragraph; it stands in every report.
 _MOST_CHARACTERS = 2_000
+
+# Letters and signs that Unicode has for the sake of their width: nothing of them is seen.
+_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 _is_code = re.compile(r"[a-z][a-z0-9_]{0,99}").fullmatch
 _is_date = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
@@ -150,14 +155,21 @@ def _waiver_of(table: _WaiverTable, number: int) -> Waiver:
 
     for key in ("reason", "owner", "pointer", "code", "target"):
         value: str | None = getattr(table, key)
-        if value is not None and not (value.strip() and len(value) <= _MOST_CHARACTERS):
-            got = "an empty one" if not value.strip() else f"{len(value)} characters"
-            raise refuse(key, f"expected a text of 1 to {_MOST_CHARACTERS} characters, got {got}")
+        if value is None:
+            continue
+        if not value.strip():
+            got = "an empty one"
+        elif len(value) > _MOST_CHARACTERS:
+            got = f"{len(value)} characters"
+        elif key in ("reason", "owner") and not _is_seen(value):
+            got = "one in which nothing is seen"
+        else:
+            continue
+        raise refuse(key, f"expected a text of 1 to {_MOST_CHARACTERS} characters, got {got}")
     if table.pointer is not None:
         # One that is malformed or of another scheme is a fault of its own, which may be waived.
-        for key in ("code", "target"):
-            if getattr(table, key) is not None:
-                raise refuse(key, "expected a pointer, or a code with a target, got both")
+        if table.code is not None:
+            raise refuse("code", "expected a pointer, or a code with a target, got both")
     elif table.code is None:
         raise refuse("pointer", "expected a pointer, or a code with a target, got neither")
     elif table.target is None:
@@ -180,11 +192,21 @@ def _words(fault: ValidationError) -> TomlError:
     said = fault_of(fault, error=WaiverError)
     first = next(iter(fault.errors(include_url=False, include_context=False)))
     place = said.place
-    if place and place[-1] == "expires" and first["type"] != "missing" and place == first["loc"]:
-        got = ascii(first["input"])[:60]
-        where = f"waiver {int(place[1]) + 1}: expires"
-        return WaiverError(f"{where}: expected a date like 2027-01-31, got {got}", place)
-    return said
+    match place:
+        # Not one at the top of the file: that is a key which is not known there.
+        case ("waiver", int(index), "expires") if (
+            first["type"] not in ("missing", "extra_forbidden") and place == first["loc"]
+        ):
+            got = ascii(first["input"])[:60]
+            where = f"waiver {index + 1}: expires"
+            return WaiverError(f"{where}: expected a date like 2027-01-31, got {got}", place)
+        case _:
+            return said
+
+
+def _is_seen(text: str) -> bool:
+    """Say whether anything in a text is seen: a letter, a digit, a sign."""
+    return any(unicodedata.category(char)[0] in "LNPS" and char not in _BLANKS for char in text)
 
 
 def _quoted(text: str) -> str:

@@ -13,10 +13,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from enum import StrEnum
 
 from provenance.frozen import sealed
 
-__all__ = ["Waiver"]
+__all__ = ["Waiver", "WaiverState"]
+
+
+class WaiverState(StrEnum):
+    """What became of a waiver in a run; `NOT_KNOWN` where the run did not come to its end."""
+
+    USED = "used"
+    UNUSED = "unused"
+    EXPIRED = "expired"
+    NOT_KNOWN = "not_known"
 
 
 @sealed
@@ -30,7 +40,8 @@ class Waiver:
         expires: the last day on which it counts, in UTC.
         pointer: the source that it covers; None: it covers findings.
         code: the code of the findings that it covers; None: it covers a source.
-        target: the target of those findings, relative to what was audited.
+        target: the target of those findings, relative to what was audited; of a source: the target
+            of the run that it is cited in, None: whichever it is.
     """
 
     reason: str
@@ -39,6 +50,13 @@ class Waiver:
     pointer: str | None = None
     code: str | None = None
     target: str | None = None
+
+    @property
+    def covers(self) -> str:
+        """Say what it covers, in words."""
+        if self.pointer is None:
+            return f"{self.code} at {self.target}"
+        return self.pointer if self.target is None else f"{self.pointer} in {self.target}"
 
     def to_dict(self) -> dict[str, object]:
         """Give the waiver as the JSON object of the report."""

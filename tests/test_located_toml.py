@@ -54,7 +54,7 @@ dotted."key.one".two = 1
         (("rule", 1, "session"), 12),
         (("rule", 1, "refuse_it", 0), 15),
         (("rule", 1, "refuse_it", 1, "a"), 16),
-        (("rule", 1, "refuse_it", 2, "b"), 19),
+        (("rule", 1, "refuse_it", 2, "b"), 18),
         (("table", "inner", "dotted", "key.one", "two"), 22),
         (("table", "inner", "dotted", "other"), 22),
         (("table", "x"), 21),
@@ -77,6 +77,11 @@ def test_the_lines_of_rules() -> None:
     assert table_lines(_POLICY, "rule") == {0: 4, 1: 12}
     inline = 'rule = [\n {effect="deny"},\n {effect="allow"},\n]'
     assert table_lines(inline, "rule") == {0: 2, 1: 3}
+    assert table_lines('rule = [{effect="deny"}, {effect="deny"},\n {effect="allow"}]', "rule") == {
+        0: 1,
+        1: 1,
+        2: 2,
+    }
     assert table_lines('[rules]\nrule = [{effect="deny"}]', "rule") == {}
 
 
@@ -238,3 +243,24 @@ def test_nothing_else_is_raised(text: str, place: list[str | int]) -> None:
     assert "\n" not in said
     line = line_of(text, tuple(place))
     assert line is None or 1 <= line <= text.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "line"),
+    [
+        ('refuse = [\n "a",\n "b"]', ("refuse", 1), 3),
+        ('refuse = [ # [\n "a]", # ,\n\n "b",\n]', ("refuse", 1), 4),
+        ('refuse = [\n """\n,]\n""", "b"\n]', ("refuse", 0), 2),
+        ('refuse = [\n """\n,]\n""", "b"\n]', ("refuse", 1), 4),
+        ("x = [\n [1,\n 2],\n [3]]", ("x", 1), 4),
+        ("x = [\n {a = 1, b = [\n 1]}, {a = 2}]", ("x", 1, "a"), 3),
+        ('"a=[" = [\n 1,\n 2]', ("a=[", 1), 3),
+        ("x = { y = [\n 1,\n 2] }", ("x", "y", 1), 1),
+        ("x = [\n" + " {a = 1},\n" * 400 + " {a = 2}]", ("x", 400, "a"), 402),
+    ],
+)
+def test_an_element_stands_on_the_line_that_it_begins_on(
+    text: str, place: Place, line: int
+) -> None:
+    tomllib.loads(text)
+    assert line_of(text, place) == line

@@ -75,7 +75,14 @@ def test_one_fault_may_be_waived_in_two_places_and_two_faults_in_one() -> None:
         (_SOURCE.replace("2027-01-31", "2027-01-31T00:00:00Z"), "line 5: waiver 1: expires: exp"),
         (_SOURCE.replace("2027-01-31", "2027-02-30"), "line 5: expires: expected TOML"),
         (_SOURCE + 'code = "torn_line"', "line 6: waiver 1: code: expected a pointer, or a code"),
-        (_SOURCE + 'target = "a"', "line 6: waiver 1: target: expected a pointer, or a code with"),
+        ("expires = 2027-01-31\n" + _SOURCE, "line 1: expires: expected a known key, got an unkn"),
+        ('reason = "x"\n' + _SOURCE, "line 1: reason: expected a known key, got an unknown one"),
+        ('expires = "x"', "line 1: expires: expected a known key, got an unknown one"),
+        ("waiver = [1]", "line 1: waiver 1: expected"),
+        (
+            _SOURCE.replace("lost with the disk", "\\u200b\\u3164 \\u2800"),
+            "line 3: waiver 1: reason: expected a text of 1 to 2000 characters, got one in wh",
+        ),
         (_SOURCE + 'because = "x"', "line 6: waiver 1: because: expected a known key"),
         (
             _SOURCE + _SOURCE,
@@ -134,10 +141,11 @@ _TEXTS = st.text(min_size=1, max_size=20).filter(
     lambda text: bool(text.strip()) and not any("\ud800" <= one <= "\udfff" for one in text)
 )
 _DATES = st.dates(min_value=date(1000, 1, 1))
-_WAIVERS = st.builds(Waiver, _TEXTS, _TEXTS, _DATES, pointer=_TEXTS) | st.builds(
+_SEEN = _TEXTS.map("a{}".format)
+_WAIVERS = st.builds(Waiver, _SEEN, _SEEN, _DATES, pointer=_TEXTS) | st.builds(
     Waiver,
-    _TEXTS,
-    _TEXTS,
+    _SEEN,
+    _SEEN,
     _DATES,
     code=st.from_regex(r"[a-v][a-z_]{0,8}", fullmatch=True),
     target=_TEXTS,
@@ -149,3 +157,13 @@ def test_what_is_written_reads_the_same(waivers: list[Waiver]) -> None:
     read = parse_waivers(write_waivers(tuple(waivers)))
     assert [entry.waiver for entry in read] == waivers
     assert [entry.number for entry in read] == list(range(1, len(waivers) + 1))
+
+
+def test_a_source_may_be_waived_in_one_target_and_another_in_another() -> None:
+    tied = _SOURCE + 'target = "home-a"\n'
+    other = _SOURCE + 'target = "home-b"\n'
+    found = parse_waivers(_SOURCE + tied + other)
+    assert [one.waiver.target for one in found] == [None, "home-a", "home-b"]
+    assert write_waivers(tuple(one.waiver for one in found)).count("target = ") == 2
+    with pytest.raises(WaiverError, match=r"line 8: waiver 2: pointer: expected one waiver of th"):
+        parse_waivers(tied + tied)

@@ -21,6 +21,7 @@ from ..options import (
     option,
 )
 from ..selection import format_option
+from ..values import Choice, whole_numbers
 
 __all__ = ["command"]
 
@@ -38,13 +39,13 @@ __all__ = ["command"]
 @option("--grep", required=True, metavar="TEXT", help="The text to look for, as it stands.")
 @option("--ignore-case", is_flag=True, help="Take capital and small letters for the same.")
 @option("--kind", multiple=True, metavar="KIND", help="Records of this kind only; repeatable.")
-@option("--limit", type=click.IntRange(min=1), metavar="N", help="Stop after N pointers.")
+@option("--limit", type=whole_numbers(1), metavar="N", help="Stop after N pointers.")
 @option("--show", "is_shown", is_flag=True, help="Print also what stands around the text.")
 @format_option
 @option(
     "--format",
     "shape",
-    type=click.Choice(["plain", "json"]),
+    type=Choice(["plain", "json"]),
     default="plain",
     show_default=True,
     help="plain: pointer, digest, native id, with tabs between; json: an object a line.",

@@ -24,6 +24,7 @@ from ..options import (
     option,
 )
 from ..selection import OWN_FORMATS, FormatName
+from ..values import Choice, numbers, whole_numbers
 
 __all__ = ["command"]
 
@@ -99,7 +100,7 @@ class ReadTool(_Pair):
 
 
 def _number(flag: str, *names: str, least: int, text: str) -> Callable[[_F], _F]:
-    return option(flag, *names, type=click.IntRange(min=least), metavar="N", help=text)
+    return option(flag, *names, type=whole_numbers(least), metavar="N", help=text)
 
 
 def _numbers(command: _F) -> _F:
@@ -150,7 +151,7 @@ def _numbers(command: _F) -> _F:
 )
 @option(
     "--preset",
-    type=click.Choice(["main", "subtask", "resume"]),
+    type=Choice(["main", "subtask", "resume"]),
     default="main",
     show_default=True,
     help="Whose history it is: the numbers below for one of them.",
@@ -178,7 +179,7 @@ def _numbers(command: _F) -> _F:
 )
 @option(
     "--summarizer-timeout",
-    type=click.FloatRange(min=0, max=_MOST_SECONDS, min_open=True),
+    type=numbers(0, _MOST_SECONDS),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -204,7 +205,7 @@ def _numbers(command: _F) -> _F:
 )
 @option(
     "--tokens",
-    type=click.Choice(["heuristic", "o200k", "cl100k", "claude_legacy"]),
+    type=Choice(["heuristic", "o200k", "cl100k", "claude_legacy"]),
     default="heuristic",
     show_default=True,
     help="What counts tokens; the first needs no vocabulary.",
@@ -216,7 +217,7 @@ def _numbers(command: _F) -> _F:
 )
 @option(
     "--provider",
-    type=click.Choice(_PROVIDERS),
+    type=Choice(_PROVIDERS),
     help="List what breaks this provider's rules, before and after.",
 )
 @option(
@@ -237,7 +238,7 @@ def _numbers(command: _F) -> _F:
 @option(
     "--format",
     "shape",
-    type=click.Choice(["console", "json"]),
+    type=Choice(["console", "json"]),
     default="console",
     show_default=True,
     help="How to say what was done.",

@@ -22,6 +22,7 @@ from ..options import (
     roots_options,
 )
 from ..report_options import MOST_JOBS
+from ..values import whole_numbers
 
 __all__ = ["command"]
 
@@ -54,7 +55,7 @@ __all__ = ["command"]
 @option("--as-tenant", metavar="NAME", help="Who asks, for rules that tell tenants apart.")
 @option(
     "--jobs",
-    type=click.IntRange(1, MOST_JOBS),
+    type=whole_numbers(1, MOST_JOBS),
     default=1,
     show_default=True,
     help="Processes that verify.",

@@ -19,6 +19,7 @@ from ..options import (
     manner_options,
     option,
 )
+from ..values import Choice
 
 __all__ = ["command"]
 
@@ -38,7 +39,7 @@ __all__ = ["command"]
 @option(
     "--format",
     "shape",
-    type=click.Choice(["plain", "json"]),
+    type=Choice(["plain", "json"]),
     default="plain",
     show_default=True,
     help="plain: verdict, pointer, what decided; json: an object a line.",

@@ -19,6 +19,7 @@ from ..options import (
     manner_options,
     option,
 )
+from ..values import Choice
 
 __all__ = ["command"]
 
@@ -42,7 +43,7 @@ __all__ = ["command"]
 @option(
     "--format",
     "shape",
-    type=click.Choice(["plain", "json"]),
+    type=Choice(["plain", "json"]),
     default="plain",
     show_default=True,
     help="plain: a pointer a line; json: an object a line, with the digest.",

@@ -20,6 +20,7 @@ from ..options import (
     option,
 )
 from ..selection import format_option
+from ..values import Choice
 
 __all__ = ["command"]
 
@@ -44,7 +45,7 @@ __all__ = ["command"]
 @option(
     "--format",
     "shape",
-    type=click.Choice(["console", "json"]),
+    type=Choice(["console", "json"]),
     default="console",
     show_default=True,
     help="How to say what was changed.",

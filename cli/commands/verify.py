@@ -28,12 +28,17 @@ from ..outputs import pair_outputs
 from ..report_options import report_options, weakened_by_environment
 from ..sandboxing import sandbox_option
 from ..selection import format_option, selection_options
+from ..values import Choice
 
 __all__ = ["command"]
 
 _STRENGTHS = ("position", "prefix", "full", "pinned", "sealed")
-# Options that can turn a failing audit into a passing one.
+# Options that can turn a failing audit into a passing one; a test has a decision on each option.
 _WEAKENING = (
+    # What is named beside a target counts as verified, whatever the target holds.
+    "pointer",
+    # A state that is taken for a text is not read as a state.
+    "scan",
     "fail_on",
     "exit_zero",
     "policy",
@@ -83,7 +88,7 @@ _WEAKENING = (
 )
 @option(
     "--min-strength",
-    type=click.Choice(_STRENGTHS),
+    type=Choice(_STRENGTHS),
     help="Weaker evidence counts as corrupt.",
 )
 @option("--lock", type=PathName(), help="Hold the evidence against this lock file too; see pin.")

@@ -15,6 +15,11 @@ __all__ = ["CONSEQUENCE_PAGES"]
 
 CONSEQUENCE_PAGES: dict[str, dict[str, Page]] = {
     "format": {
+        "html": (
+            "The report as one HTML page, for people: verdict, what to do, and everything below.",
+            "Chosen by --format html.",
+            "Open it in a browser, or hand it on. It asks nothing of any network.",
+        ),
         "junit": (
             "The report as JUnit XML: a case for each source and finding, a suite for each target.",
             "Chosen by --format junit.",
@@ -25,11 +30,6 @@ CONSEQUENCE_PAGES: dict[str, dict[str, Page]] = {
             "Chosen by --format github.",
             "Run it in a step. GitHub shows ten of each level; the last line counts all.",
         ),
-        "html": (
-            "The report as one page for whoever has to judge the run.",
-            "Chosen by --format html.",
-            "Open it in a browser, print it, hand it on: it needs no network and no script.",
-        ),
         "markdown": (
             "The report as Markdown: verdict, numbers, what is wrong and what rests on it.",
             "Chosen by --format markdown.",
@@ -37,6 +37,16 @@ CONSEQUENCE_PAGES: dict[str, dict[str, Page]] = {
         ),
     },
     "field": {
+        "denied_why": (
+            "The reason that a rule of the operator's own policy gives for denying a source.",
+            "The rule that decided has a `why`. A target's rule gives none here.",
+            "See `ctxaudit policy test`: it names the rule and its line.",
+        ),
+        "tenant": (
+            "Who asked, for rules of a policy that tell tenants apart.",
+            "Given by --as-tenant.",
+            "Nothing. Another tenant may rest on other sources.",
+        ),
         "consequences": (
             "All that rests on a source that is not available, through every step.",
             "States, receipts and texts cite it; summaries stand for blocks that do.",
@@ -73,6 +83,11 @@ CONSEQUENCE_PAGES: dict[str, dict[str, Page]] = {
             "A request that was sent to a model and held what rests on the source.",
             "A snapshot of the request says what was in it.",
             "See what the model did after it.",
+        ),
+        "pin": (
+            "A pin of a lock file that names the source.",
+            "Written by `ctxaudit pin` when the source was there.",
+            "Bring the source back; or run `ctxaudit pin --update` where nothing rests on it.",
         ),
     },
 }

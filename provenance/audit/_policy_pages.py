@@ -63,6 +63,28 @@ POLICY_PAGES: dict[str, dict[str, Page]] = {
             "Cite stronger evidence, or mend the file: see `ctxaudit explain refused_by_policy`.",
         ),
     },
+    "waiver state": {
+        "used": (
+            "The waiver covered something in this run.",
+            "What it names is at fault, and its last day is not past.",
+            "Nothing until its last day.",
+        ),
+        "unused": (
+            "The waiver covered nothing in this run.",
+            "See `ctxaudit explain waiver_unused`.",
+            "Remove it, or compare it with the report, letter by letter.",
+        ),
+        "expired": (
+            "The waiver is over and covers nothing.",
+            "See `ctxaudit explain waiver_expired`.",
+            "Mend the fault and remove the waiver, or have its owner decide anew.",
+        ),
+        "not_known": (
+            "Nobody knows whether the waiver is needed.",
+            "The run did not come to everything: it was interrupted.",
+            "Run it again.",
+        ),
+    },
     "refusal": {
         "hard-links": (
             "Evidence in a file with more than one name is refused.",

@@ -118,18 +118,21 @@ class HomeReader:
 
     def _config(self, home: TrustedRoot) -> HomeConfig:
         request = self._request
+        line = None
         try:
             with home.open_file(CONFIG_FILE) as file:
                 text = read_whole(file, max_bytes=MAX_POLICY_BYTES).decode("utf-8")
         except SourceAbsent:
             return HomeConfig(request.limits)
-        except UnicodeDecodeError:
+        except UnicodeDecodeError as error:
+            line = error.object[: error.start].count(b"\n") + 1
             fault = "file: expected UTF-8, got another encoding"
         except CtxauditError as error:
             fault = str(error)
         else:
             return read_home_config(text, limits=request.limits)
-        return HomeConfig(request.limits, is_broken=True, findings=(invalid_config(fault),))
+        finding = invalid_config(fault, line=line)
+        return HomeConfig(request.limits, is_broken=True, findings=(finding,))
 
     def _read_citing(
         self,
@@ -223,7 +226,7 @@ class HomeReader:
             name = entry.name
             target = f"{part.prefix}{session_id}/{ARTIFACT_FOLDER}/{name}"
             if name in stored:
-                part.cite(f"artifact:{session_id}:{name}:{stored[name]}", origin=target)
+                part.find(f"artifact:{session_id}:{name}:{stored[name]}", origin=target)
             elif entry.kind != "file":
                 self._notes.add(_no_artifact(target, entry))
             elif not is_name(name):

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from provenance.findings import Finding, Severity
+from provenance.findings import Finding, Location, Severity
 from provenance.limits import Limits
-from provenance.located_toml import Place
+from provenance.located_toml import Place, line_of
 from provenance.policy import (
     Policy,
     PolicyError,
@@ -81,6 +82,13 @@ class HomeConfig:
     findings: tuple[Finding, ...] = ()
 
 
+class _Ignored(NamedTuple):
+    """One thing that a target may not say: where it stands, and a line on it."""
+
+    place: Place
+    message: str
+
+
 def read_home_config(text: str, *, limits: Limits) -> HomeConfig:
     """Read a target's `ctxaudit.toml`.
 
@@ -100,24 +108,33 @@ def read_home_config(text: str, *, limits: Limits) -> HomeConfig:
         policy, allowing = _deny_only(rules)
     except PolicyError as error:
         located = error.located(text, below=below) if error.place else error
-        return HomeConfig(limits, is_broken=True, findings=(invalid_config(str(located)),))
-    words = [
-        f"{key[:60]!a}: expected an option of the operator, got it in a target"
+        finding = invalid_config(str(located), line=located.line)
+        return HomeConfig(limits, is_broken=True, findings=(finding,))
+    options = [
+        _Ignored((key,), f"{key[:60]!a}: expected an option of the operator, got it in a target")
         for key in sorted(ignored)
     ]
+    allowing = [one._replace(place=(*below, *one.place)) for one in allowing]
     return HomeConfig(
         tightened,
         policy,
         findings=tuple(
-            Finding("untrusted_config_ignored", Severity.WARNING, CONFIG_FILE, message=message)
-            for message in (*words, *loose, *allowing)
+            Finding(
+                "untrusted_config_ignored",
+                Severity.WARNING,
+                CONFIG_FILE,
+                Location(line=line_of(text, one.place)),
+                one.message,
+            )
+            for one in (*options, *loose, *allowing)
         ),
     )
 
 
-def invalid_config(message: str) -> Finding:
+def invalid_config(message: str, *, line: int | None = None) -> Finding:
     """Build the finding of a configuration that is not understood or cannot be read."""
-    return Finding("config_invalid", Severity.ERROR, CONFIG_FILE, message=message)
+    place = Location(line=line)
+    return Finding("config_invalid", Severity.ERROR, CONFIG_FILE, place, message)
 
 
 def _is_operators(key: str, value: object) -> bool:
@@ -139,7 +156,7 @@ def _require_known(table: Mapping[str, object]) -> None:
         raise PolicyError(f"formats: expected a list of {known}, got something else", ("formats",))
 
 
-def _tighten(limits: Limits, table: object) -> tuple[Limits, list[str]]:
+def _tighten(limits: Limits, table: object) -> tuple[Limits, list[_Ignored]]:
     if not isinstance(table, Mapping):
         raise PolicyError("limits: expected a table, got something else", ("limits",))
     lower: dict[str, int] = {}
@@ -158,7 +175,8 @@ def _tighten(limits: Limits, table: object) -> tuple[Limits, list[str]]:
         if present is None or value < present:
             lower[key] = value
         elif value > present:
-            loose.append(f"limits: {key}: expected at most {present}, got more")
+            message = f"limits: {key}: expected at most {present}, got more"
+            loose.append(_Ignored(("limits", key), message))
     return replace(limits, **lower), loose
 
 
@@ -173,18 +191,22 @@ def _policy_table(table: Mapping[str, object]) -> dict[str, object]:
     return dict(own)
 
 
-def _deny_only(table: dict[str, object]) -> tuple[Policy | None, list[str]]:
+def _deny_only(table: dict[str, object]) -> tuple[Policy | None, list[_Ignored]]:
     if not table:
         return None, []
     said_default = "default" in table
     policy = policy_from_table({"default": "allow", **table}, allow_idle=True)
     ignored = [
-        f"rule {rule.number}: effect: expected deny, got allow"
+        _Ignored(
+            ("rule", rule.number - 1, "effect"),
+            f"rule {rule.number}: effect: expected deny, got allow",
+        )
         for rule in policy.rules
         if rule.effect is Verdict.ALLOW
     ]
     if said_default and policy.default is Verdict.ALLOW:
-        ignored.append("default: expected deny or none in a target, got allow")
+        message = "default: expected deny or none in a target, got allow"
+        ignored.append(_Ignored(("default",), message))
     deny: tuple[Rule, ...] = tuple(
         rule for rule in policy.rules if rule.effect is not Verdict.ALLOW
     )

@@ -10,10 +10,10 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-__all__ = ["target_labels"]
+__all__ = ["label_of_files", "target_labels"]
 
 
 def target_labels(targets: Sequence[str]) -> tuple[str, ...]:
@@ -29,6 +29,24 @@ def target_labels(targets: Sequence[str]) -> tuple[str, ...]:
         used.add(label)
         labels.append(label)
     return tuple(labels)
+
+
+def label_of_files(files: Iterable[str], labels: Sequence[str]) -> str:
+    """Give the one target that all of some files of a report belong to; empty: there is none.
+
+    Args:
+        files: their names, with the label of their target in front where there are several.
+        labels: of all targets of the run.
+    """
+    if len(labels) == 1:
+        return labels[0]
+    found = {_label_of_file(file, labels) for file in files}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _label_of_file(file: str, labels: Sequence[str]) -> str:
+    held = (label for label in labels if file == label or file.startswith(label + "/"))
+    return max(held, key=len, default="")
 
 
 def _label(target: str) -> str:

@@ -28,7 +28,7 @@ class Listener:
         """Hear how many sources and transcripts there are to check."""
 
     def on_decision(self, decision: AuthorizationDecision) -> None:
-        """Hear of an authorization, before anything is looked up; it must not raise."""
+        """Hear of an authorization, in the order of the report, once all is verified."""
 
     def on_sources(self, sources: Sequence[AuditedSource]) -> None:
         """Hear of a batch of results, in the order of their pointers."""
@@ -37,4 +37,4 @@ class Listener:
         """Hear of a transcript that was checked whole; None: of a file that is none."""
 
     def on_verified(self) -> None:
-        """Hear that the verifying is over; an interrupt from here on would cost the report."""
+        """Hear that verifying is over, also by an interrupt: one more would cost the report."""

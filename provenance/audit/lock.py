@@ -117,6 +117,6 @@ def unreadable_lock(target: str, error: CtxauditError) -> Finding:
 
 def lock_citations(lock: LockFile, file: str) -> Iterator[tuple[str, Citation]]:
     """Give each pinned pointer with the lock that rests on it."""
-    citation = Citation(file, _ITEM)
+    citation = Citation(file, _ITEM, kind="pin")
     for pin in lock.pins:
         yield pin.pointer, citation

@@ -89,6 +89,7 @@ class AuditPart:
         whole: transcripts to check whole, native ones.
         trees: transcripts of any format to check whole.
         origins: where a pointer that nothing cites came from, for the names of findings.
+        found: pointers that are checked for no other reason than that something lies there.
         pins: what a lock file says that the evidence was.
         sealed_ledger: artifact ledger lines that a seal was proved to cover, where the operator
             asked to rely on them (`--fast`); None: SHA-256 is computed.
@@ -106,6 +107,7 @@ class AuditPart:
     whole: list[WholeTranscript] = field(default_factory=list)
     trees: list[TranscriptTree] = field(default_factory=list)
     origins: dict[str, str] = field(default_factory=dict)
+    found: set[str] = field(default_factory=set)
     pins: HeldPins = NO_PINS
     sealed_ledger: SealedLedger | None = None
     home: TrustedRoot | None = None
@@ -166,14 +168,22 @@ class AuditPart:
 
         Args:
             pointer: as it stands there.
-            citation: the place that cites it; None: it was named, or found where it lies.
+            citation: the place that cites it; None: it was named.
             origin: then, what to call where it came from.
         """
+        self.found.discard(pointer)
         cited = self.citations.setdefault(pointer, [])
         if citation is not None:
             cited.append(citation)
         elif origin:
             self.origins.setdefault(pointer, origin)
+
+    def find(self, pointer: str, *, origin: str) -> None:
+        """Note that what lies somewhere is to be checked although nobody asked for it."""
+        is_asked = pointer in self.citations and pointer not in self.found
+        self.cite(pointer, origin=origin)
+        if not is_asked:
+            self.found.add(pointer)
 
     def cite_pinned(self, lock: LockFile, file: str) -> None:
         """Note every pinned pointer, as the text that somebody cites it by if somebody does."""

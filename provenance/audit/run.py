@@ -22,7 +22,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
+from provenance.audit.deciding import (
+    Decided,
+    decided,
+    operators_reason,
+    source_order,
+    tell_decisions,
+)
 from provenance.audit.following import audited_source
+from provenance.audit.labels import label_of_files
 from provenance.audit.listener import Listener
 from provenance.audit.mentions import Mentions
 from provenance.audit.notes import Notes
@@ -42,6 +50,7 @@ from provenance.audit_report import (
 )
 from provenance.consequences import ConsequenceGraph
 from provenance.findings import Finding, Location, Severity
+from provenance.pointers import SourcePointerKind
 from provenance.resolution import (
     STRENGTH_ORDER,
     SourceResolution,
@@ -101,7 +110,9 @@ class _Run:
         self._listener = listener
         self._waivers = WaiverBook(request.waivers, today=clock().astimezone(UTC).date())
         self._notes = Notes(self._waivers)
+        self._labels: tuple[str, ...] = ()
         self._sources: list[AuditedSource] = []
+        self._decided: list[Decided] = []
         self._fast: Counter[str] = Counter()
         self._withheld = Withheld()
         self._trees = TreeChecker(request, self._notes, listener, self._withheld)
@@ -113,6 +124,7 @@ class _Run:
         started_at = self._time()
         # 1. What is there to check? A target that cannot be used ends the run here.
         plan = read_targets(self._request, self._notes)
+        self._labels = plan.labels
         total = sum(len(part.citations) for part in plan.parts)
         transcripts = sum(map(_number_of_transcripts, plan.parts))
         is_interrupted = is_interrupted or plan.is_interrupted
@@ -133,6 +145,8 @@ class _Run:
                 self._listener.on_verified()
             except KeyboardInterrupt:
                 is_interrupted = True
+                self._listener.on_verified()
+        tell_decisions(self._decided, self._listener, tenant=self._request.tenant)
         for part in plan.parts:
             part.close()
         self._notes.extend(_checked_by_blake3(*told) for told in self._fast.items())
@@ -154,11 +168,12 @@ class _Run:
             targets=plan.labels,
             started_at=started_at,
             finished_at=self._time(),
-            sources=tuple(sorted(self._sources, key=_order)),
+            sources=tuple(sorted(self._sources, key=source_order)),
             findings=self._notes.listed(),
             finding_counts=self._notes.counts(),
             waived_counts=self._notes.waived_counts(),
             waivers=self._waivers.waivers,
+            waiver_states=self._waivers.states(is_whole=is_whole),
             transcripts=tuple(sorted(self._trees.checked, key=lambda one: one.target)),
             references=self._trees.references.listed(),
             reference_counts=self._trees.references.counts(),
@@ -167,6 +182,8 @@ class _Run:
             transcripts_not_checked=transcripts - self._trees.looked_at,
             uncited=plan.uncited,
             is_interrupted=is_interrupted,
+            tenant=self._request.tenant,
+            outside_names=self._outside_names(),
         )
 
     def _seal_of(self, part: AuditPart) -> PartSeal | None:
@@ -190,7 +207,6 @@ class _Run:
             tenant=self._request.tenant,
             max_excerpt_chars=self._request.excerpt_characters,
             on_finding=lambda finding: self._hear(finding, part),
-            on_decision=self._listener.on_decision if self._listener.wants_decisions else None,
         ) as verifier:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
@@ -202,7 +218,9 @@ class _Run:
                 found = [
                     replace(
                         audited_source(answer, part.citations[answer.pointer], graph),
-                        waiver=self._waiver_of(answer),
+                        waiver=self._waiver_of(answer, part),
+                        folder=self._folder_of(answer, part),
+                        denied_why=operators_reason(answer, part, tenant=self._request.tenant),
                     )
                     for answer in answers
                 ]
@@ -212,6 +230,8 @@ class _Run:
                 kept = [one for one in found if one.resolution.pointer in verifier.withheld]
                 self._withheld.add(part, sum(one.waiver is None for one in kept))
                 self._sources += found
+                if self._listener.wants_decisions:
+                    self._decided += decided(found, part)
                 self._listener.on_sources(found)
                 if is_interrupted:
                     raise KeyboardInterrupt
@@ -222,11 +242,7 @@ class _Run:
         """Look for every sealed artifact, cited or not, whatever the home itself denies."""
         jobs = self._request.jobs
         seal.operators.sealed_ledger = part.sealed_ledger
-        with PartVerifier(
-            seal.operators,
-            tenant=self._request.tenant,
-            on_decision=self._listener.on_decision if self._listener.wants_decisions else None,
-        ) as verifier:
+        with PartVerifier(seal.operators, tenant=self._request.tenant) as verifier:
             for batch in batches(list(seal.artifacts()), Pace.for_jobs(jobs)):
                 for resolution in verifier.verify(batch, jobs=jobs):
                     self._count_fast(resolution, part)
@@ -238,10 +254,27 @@ class _Run:
         if resolution.checked_by is not None:
             self._fast[part.prefix.rstrip("/") or "."] += 1
 
-    def _waiver_of(self, resolution: SourceResolution) -> Waiver | None:
+    def _waiver_of(self, resolution: SourceResolution, part: AuditPart) -> Waiver | None:
         if resolution.status is SourceResolutionStatus.AVAILABLE:
             return None
-        return self._waivers.of_source(resolution.pointer)
+        files = [one.file for one in part.citations[resolution.pointer]]
+        target = label_of_files(files or [part.name_of(resolution.pointer)], self._labels)
+        return self._waivers.of_source(resolution.pointer, target)
+
+    def _folder_of(self, resolution: SourceResolution, part: AuditPart) -> str | None:
+        if resolution.source_type == SourcePointerKind.ARTIFACT:
+            return part.prefix if self._request.artifact_root is None else ""
+        if part.transcript_folder:
+            return part.prefix + part.transcript_folder
+        # Below a folder of any agent's transcripts a session's file has any name.
+        return None if self._request.transcript_root is None else ""
+
+    def _outside_names(self) -> frozenset[str]:
+        request = self._request
+        named = {request.waivers_file} if request.waivers else set()
+        if request.lock is not None:
+            named.add(request.lock.label)
+        return frozenset(named | {one.target for one in self._notes.listed() if _is_of_code(one)})
 
     def _require_strength(self, source: AuditedSource, part: AuditPart) -> None:
         wanted, resolution = self._request.min_strength, source.resolution
@@ -272,6 +305,10 @@ class _Run:
         )
 
 
+def _is_of_code(finding: Finding) -> bool:
+    return finding.code == "format_rejected"
+
+
 def _checked_by_blake3(target: str, count: int) -> Finding:
     """Say for how many artifacts a sealed BLAKE3 was compared; a warning, so every report does."""
     return Finding(
@@ -296,8 +333,3 @@ def _is_done(work: Callable[[], None]) -> bool:
 
 def _number_of_transcripts(part: AuditPart) -> int:
     return len(part.whole) + sum(len(tree.candidates) for tree in part.trees)
-
-
-def _order(source: AuditedSource) -> tuple[tuple[str, str], str]:
-    file = source.cited_by[0].file if source.cited_by else ""
-    return pointer_order(source.resolution.pointer), file

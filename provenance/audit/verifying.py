@@ -18,7 +18,6 @@ from types import TracebackType
 
 from provenance.audit.lock import NO_PINS
 from provenance.audit.part import AuditPart
-from provenance.decisions import AuthorizationDecision
 from provenance.findings import Finding
 from provenance.fs import TrustedRoot
 from provenance.pointers import SourcePointer
@@ -42,7 +41,6 @@ class PartVerifier:
         tenant: str | None = None,
         max_excerpt_chars: int = 0,
         on_finding: Callable[[Finding], None] | None = None,
-        on_decision: Callable[[AuthorizationDecision], None] | None = None,
     ) -> None:
         """Name the part and who asks; `withheld` holds what the target alone keeps back.
 
@@ -51,18 +49,16 @@ class PartVerifier:
             tenant: who asks.
             max_excerpt_chars: length of excerpts; 0 gives none.
             on_finding: hears what is unusual beside the states.
-            on_decision: hears of each authorization, once for each pointer that is one.
         """
         self._part = part
         self._tenant = tenant
-        self._on_decision = on_decision
         self._refused: set[str] = set()
         # What the target's policy alone kept from the last answers.
         self.withheld: set[str] = set()
         self._resolver = SourcePointerResolver(
             part.transcripts or TrustedRoot(_NO_ROOT),
             part.artifacts or TrustedRoot(_NO_ROOT),
-            authorize=self._is_allowed if part.policies or on_decision is not None else None,
+            authorize=self._is_allowed if part.policies else None,
             max_excerpt_chars=max_excerpt_chars,
             limits=part.limits,
             on_finding=on_finding,
@@ -91,14 +87,12 @@ class PartVerifier:
         return answer if self._part.pins == NO_PINS else self._part.pins.hold(answer)
 
     def _is_allowed(self, pointer: SourcePointer) -> bool:
-        decision = self._part.decide(pointer, self._tenant)
-        if self._on_decision is not None:
-            self._on_decision(decision)
-        if decision.verdict is Verdict.REFUSE:
+        verdict = self._part.verdict(pointer, self._tenant)
+        if verdict is Verdict.REFUSE:
             self._refused.add(pointer.raw)
         if self._part.is_withheld(pointer, self._tenant):
             self.withheld.add(pointer.raw)
-        return decision.verdict is Verdict.ALLOW
+        return verdict is Verdict.ALLOW
 
     def __enter__(self) -> PartVerifier:
         return self

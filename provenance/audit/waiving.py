@@ -21,7 +21,7 @@ from datetime import date
 from provenance.findings import Finding, Location, Severity
 from provenance.pointers import canonical_text
 from provenance.waiver_file import NEVER_WAIVED, WaiverEntry
-from provenance.waivers import Waiver
+from provenance.waivers import Waiver, WaiverState
 
 __all__ = ["WaiverBook"]
 
@@ -35,7 +35,9 @@ class WaiverBook:
         self._today = today
         live = [one.waiver for one in self._entries if one.waiver.expires >= today]
         self._sources = {
-            canonical_text(one.pointer): one for one in live if one.pointer is not None
+            (canonical_text(one.pointer), one.target): one
+            for one in live
+            if one.pointer is not None
         }
         self._findings = {(one.code, one.target): one for one in live if one.pointer is None}
         self._used: set[Waiver] = set()
@@ -45,9 +47,30 @@ class WaiverBook:
         """All of them, also those that are over, in the order of their file."""
         return tuple(one.waiver for one in self._entries)
 
-    def of_source(self, pointer: str) -> Waiver | None:
-        """Give the waiver of a source that is not available; None: nobody answers for it."""
-        return self._take(self._sources.get(canonical_text(pointer))) if self._sources else None
+    def states(self, *, is_whole: bool) -> tuple[WaiverState, ...]:
+        """Say what became of each waiver, as `findings`."""
+        return tuple(self._state(one.waiver, is_whole=is_whole) for one in self._entries)
+
+    def _state(self, waiver: Waiver, *, is_whole: bool) -> WaiverState:
+        if waiver.expires < self._today:
+            return WaiverState.EXPIRED
+        if waiver in self._used:
+            return WaiverState.USED
+        return WaiverState.UNUSED if is_whole else WaiverState.NOT_KNOWN
+
+    def of_source(self, pointer: str, target: str = "") -> Waiver | None:
+        """Give the waiver of a source that is not available; None: nobody answers for it.
+
+        Args:
+            pointer: as it is cited.
+            target: what the report calls the target that it is cited in; the waiver that names it
+                goes before the one that names none.
+        """
+        if not self._sources:
+            return None
+        text = canonical_text(pointer)
+        tied = self._sources.get((text, target)) if target else None
+        return self._take(tied or self._sources.get((text, None)))
 
     def of_finding(self, code: str, target: str) -> Waiver | None:
         """Give the waiver of findings of a code at a target; None: nobody answers for them."""
@@ -64,30 +87,27 @@ class WaiverBook:
         """
         for waiver, number, line in self._entries:
             place = Location(line=line)
-            if waiver.expires < self._today:
+            state = self._state(waiver, is_whole=is_whole)
+            if state is WaiverState.EXPIRED:
                 yield Finding(
                     "waiver_expired",
                     Severity.ERROR,
                     file,
                     place,
                     f"waiver {number}: expires: expected a day that is not over, got "
-                    f"{waiver.expires.isoformat()} ({_covered(waiver)}; owner: {waiver.owner})",
+                    f"{waiver.expires.isoformat()} ({waiver.covers}; owner: {waiver.owner})",
                 )
-            elif is_whole and waiver not in self._used:
+            elif state is WaiverState.UNUSED:
                 yield Finding(
                     "waiver_unused",
                     Severity.INFO,
                     file,
                     place,
                     f"waiver {number}: expected something that it covers, got nothing "
-                    f"({_covered(waiver)}; owner: {waiver.owner})",
+                    f"({waiver.covers}; owner: {waiver.owner})",
                 )
 
     def _take(self, waiver: Waiver | None) -> Waiver | None:
         if waiver is not None:
             self._used.add(waiver)
         return waiver
-
-
-def _covered(waiver: Waiver) -> str:
-    return waiver.pointer if waiver.pointer is not None else f"{waiver.code} at {waiver.target}"

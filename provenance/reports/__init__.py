@@ -7,6 +7,7 @@ Example:
 """
 
 from provenance.reports._sources import Describe
+from provenance.reports._waiver_words import tell as tell_waiver
 from provenance.reports.github_report import write_github
 from provenance.reports.html_report import write_html
 from provenance.reports.json_report import REPORT_SCHEMA, write_json
@@ -21,6 +22,7 @@ __all__ = [
     "Weigh",
     "closing_lines",
     "result_line",
+    "tell_waiver",
     "write_github",
     "write_html",
     "write_json",

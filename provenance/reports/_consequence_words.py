@@ -25,6 +25,7 @@ _WORDS = {
     "evidence": "evidence",
     "summary": "summary",
     "request": "request",
+    "pin": "pin",
     "text": "text",
 }
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from provenance.reports._sarif_text import one_line
 
-__all__ = ["command"]
+__all__ = ["command", "is_as_it_is"]
 
 # As `toCommandValue` and `escapeProperty` of GitHub's own toolkit do; a text has no line end left.
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -27,6 +27,11 @@ def command(name: str, message: str, **properties: str) -> str:
     )
     space = " " if given else ""
     return f"::{name}{space}{given}::{_parted(message).translate(_DATA)}\n"
+
+
+def is_as_it_is(text: str) -> bool:
+    """Say whether a text, a file's name for one, comes out of a command unaltered."""
+    return _parted(text) == text
 
 
 def _parted(text: str) -> str:

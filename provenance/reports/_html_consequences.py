@@ -42,6 +42,8 @@ class _Claim(NamedTuple):
     item: str | None
     session: str | None
     text: str | None
+    pinned: str = ""
+    """Of a pin, which has no text: what it pins, so that each is one."""
 
 
 # One of a kind, and several.
@@ -51,6 +53,7 @@ _NAMES: dict[Kind, tuple[str, str]] = {
     "evidence": ("piece of evidence", "pieces of evidence"),
     "summary": ("summary", "summaries"),
     "request": ("request", "requests"),
+    "pin": ("pin", "pins"),
     "text": ("place in a text", "places in texts"),
 }
 
@@ -106,7 +109,8 @@ def claims(page: Page) -> Iterator[str]:
     files: dict[str, dict[_Claim, list[Row]]] = {}
     for row in page.rows:
         for cited in row.source.cited_by:
-            claim = _Claim(cited.item, cited.session, cited.text)
+            pinned = row.source.resolution.pointer if cited.kind == "pin" else ""
+            claim = _Claim(cited.item, cited.session, cited.text, pinned)
             files.setdefault(cited.file, {}).setdefault(claim, []).append(row)
     if not files:
         return

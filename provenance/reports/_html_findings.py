@@ -17,13 +17,19 @@ from provenance.findings import Finding, Severity
 from provenance.reports._html_page import FindingGroup, Page
 from provenance.reports._html_rows import describe_or_blank
 from provenance.reports._html_text import count, prose, tag, text
-from provenance.waivers import Waiver
+from provenance.waivers import Waiver, WaiverState
 
 __all__ = ["findings", "waiver_note", "waivers"]
 
 # Of one code; a reader who needs each of thousands takes the JSON report.
 _MOST_PLACES = 200
 _SHOWN_PLACES = 5
+_STATE_BADGES = {
+    WaiverState.USED: '<span class="b waived">in force</span>',
+    WaiverState.UNUSED: '<span class="b info">unused</span>',
+    WaiverState.EXPIRED: '<span class="b error">expired</span>',
+    WaiverState.NOT_KNOWN: '<span class="b info">not known whether used</span>',
+}
 # So many groups are open from the start: more would hide each other.
 _MOST_OPEN = 12
 
@@ -58,18 +64,26 @@ def waivers(page: Page) -> Iterator[str]:
             covered[finding.waiver] = covered.get(finding.waiver, 0) + 1
     if not covered:
         return
+    states = dict(page.report.given_waivers)
     yield '<section id="waivers" aria-labelledby="waivers-title">'
     yield '<h2 id="waivers-title">Waivers</h2>'
     yield (
         '<p class="lead">What is wrong and does not count, since somebody answers for it. A waiver '
-        "that has run out covers nothing.</p>"
+        "that has expired covers nothing: what it covered counts again.</p>"
     )
     yield '<table class="t waivers" role="table"><thead role="rowgroup"><tr role="row">'
-    for title in ("Covers", "Reason", "Owner", "Last day", "Faults"):
+    for title in ("Covers", "State", "Reason", "Owner", "Last day", "Faults"):
         yield f'<th role="columnheader" scope="col">{title}</th>'
     yield '</tr></thead><tbody role="rowgroup">'
     for waiver, number in sorted(covered.items(), key=lambda pair: _waiver_key(pair[0])):
-        cells = (text(waiver.reason), text(waiver.owner), waiver.expires.isoformat(), f"{number:,}")
+        state = _STATE_BADGES[states.get(waiver, WaiverState.USED)]
+        cells = (
+            state,
+            text(waiver.reason),
+            text(waiver.owner),
+            waiver.expires.isoformat(),
+            f"{number:,}",
+        )
         yield f'<tr role="row"><th role="rowheader" scope="row">{_covers(waiver)}</th>'
         yield "".join(f'<td role="cell">{cell}</td>' for cell in cells) + "</tr>"
     yield "</tbody></table></section>\n"
@@ -129,9 +143,7 @@ def _place(finding: Finding) -> str:
 
 
 def _covers(waiver: Waiver) -> str:
-    if waiver.pointer is not None:
-        return tag("code", text(waiver.pointer))
-    said = tag("code", text(waiver.code or ""))
+    said = tag("code", text(waiver.pointer if waiver.pointer is not None else waiver.code or ""))
     return said if waiver.target is None else f"{said} in {tag('code', text(waiver.target))}"
 
 

@@ -126,13 +126,14 @@ def _row(row: Row, reason: str, meaning: str) -> str:
     known = f' data-g="{strength}"' if strength in _STRENGTHS else ""
     waived = " data-w" if source.waiver is not None else ""
     badge = ' <span class="b waived">waived</span>' if waived else ""
-    place = place_of(answer.pointer, reason) if row.is_fault else ""
+    place = place_of(answer.pointer, reason, source.folder) if row.is_fault else ""
     return (
         f'<tr role="row" id="r{row.number}" data-s="{row.state}"{known}{waived}>'
         f'<td role="cell"><span class="b {row.state}">{row.state}</span>{badge}</td>'
         f'<th role="rowheader" scope="row"><code>{text(answer.pointer)}</code>'
         f"{f'<small>Look at {text(place)}</small>' if place else ''}</th>"
         f'<td role="cell">{meaning}<small>{_facts(row, reason, strength)}</small>'
+        f"{_why(source.denied_why)}"
         f"{waiver_note(source.waiver) if source.waiver is not None else ''}"
         f"{_excerpt(answer.excerpt)}</td>"
         f'<td role="cell">{_claims(source.cited_by)}</td></tr>\n'
@@ -149,6 +150,10 @@ def _facts(row: Row, reason: str, strength: str) -> str:
     if answer.evidence_sha256 is not None:
         facts.append(f"SHA-256 {tag('code', text(answer.evidence_sha256))}")
     return " &#xb7; ".join(facts)
+
+
+def _why(said: str) -> str:
+    return f'<p class="waiver"><b>Denied</b> by the policy: {text(said)}</p>' if said else ""
 
 
 def _excerpt(excerpt: str | None) -> str:

@@ -128,7 +128,7 @@ thead th{font-size:.8125rem;color:var(--soft);font-weight:600}
  border-collapse:separate;margin-top:.75rem}
 .t th,.t td{padding:.625rem .875rem;vertical-align:top;border-top:1px solid var(--line)}
 .t thead th{border-top:0;white-space:nowrap}
-.waivers td:nth-child(n+4){white-space:nowrap}
+.waivers td:nth-child(n+5){white-space:nowrap}
 .seals td:nth-child(6){white-space:nowrap}
 .seals code{overflow-wrap:anywhere}
 .transcripts{table-layout:fixed}
@@ -239,10 +239,11 @@ h1{font-size:1.375rem}
 .seals td::before{display:block;
  font-size:.8125rem;color:var(--soft)}
 .results td:nth-child(4)::before{content:"Rests on it"}
-.waivers td:nth-child(2)::before{content:"Reason"}
-.waivers td:nth-child(3)::before{content:"Owner"}
-.waivers td:nth-child(4)::before{content:"Last day"}
-.waivers td:nth-child(5)::before{content:"Faults"}
+.waivers td:nth-child(2)::before{content:"State"}
+.waivers td:nth-child(3)::before{content:"Reason"}
+.waivers td:nth-child(4)::before{content:"Owner"}
+.waivers td:nth-child(5)::before{content:"Last day"}
+.waivers td:nth-child(6)::before{content:"Faults"}
 .seals td:nth-child(2)::before{content:"Key"}
 .seals td:nth-child(3)::before{content:"Seals"}
 .seals td:nth-child(4)::before{content:"Entries"}

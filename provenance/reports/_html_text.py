@@ -3,7 +3,8 @@ r"""Text of hostile origin as HTML: it is read as it stands, and never as markup
 Guarantees: whatever is given, the result is ASCII, holds no tag that is not ours, and is on one
 line but for `lines`. Control characters, half characters, and characters that are not seen or turn
 the direction of others become `\uXXXX` inside an element of ours, so that they can be told from a
-text that spells an escape itself. Attributes say the same without the element. What is cut says so.
+text that spells an escape itself. No text holds what a program that runs builds takes for a command
+(`##[`). Attributes say the same without the element. What is cut says so.
 
 Example:
     >>> text("<b>\u202e")
@@ -20,6 +21,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from provenance.durable.escaping import escape_hidden
+from provenance.reports._runner_commands import part_commands
 
 __all__ = ["attribute", "count", "cut", "lines", "link", "prose", "prose_words", "tag", "text"]
 
@@ -93,5 +95,8 @@ def _one_line(value: str) -> str:
 
 
 def _ascii(value: str) -> str:
+    # A page on standard output stands in a log: what programs take for a command there reads the
+    # same and is none.
+    value = part_commands(value, between="&#35;")
     # Whatever encoding the text is written in, and whatever one the reader takes it for.
     return value if value.isascii() else value.encode("ascii", "xmlcharrefreplace").decode("ascii")

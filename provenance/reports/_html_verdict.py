@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from provenance.findings import Severity
-from provenance.reports._html_page import Page, is_about_transcripts, is_softened
+from provenance.reports._html_page import FindingGroup, Page, is_about_transcripts, is_softened
 from provenance.reports._html_rows import STATES, Row, describe_or_blank
 from provenance.reports._html_text import count, link, prose, tag, text
 from provenance.resolution import Strength
@@ -144,6 +144,10 @@ def _list(steps: Sequence[str], *, start: int = 1) -> str:
 
 def _steps(page: Page) -> Iterator[str]:
     """Say what to do, once for each reason and finding that is no good news."""
+    # Nothing settles a waiver that is over but a person's decision: that comes before the rest.
+    for group in page.groups:
+        if group.code == "waiver_expired":
+            yield _group_step(page, group)
     sources: dict[str, list[Row]] = {}
     for row in page.rows:
         if row.is_fault and row.source.waiver is None:
@@ -154,11 +158,15 @@ def _steps(page: Page) -> Iterator[str]:
         yield _step(page, reason, first, count(len(found), "source"))
     for group in page.groups:
         is_quiet = group.severity is Severity.INFO or group.waived == group.count
-        if not is_quiet and group.code not in sources:
-            first = link(f"c{group.number}", text(group.code), is_there=True)
-            yield _step(page, group.code, first, count(group.count, "finding"))
+        if not is_quiet and group.code not in sources and group.code != "waiver_expired":
+            yield _group_step(page, group)
     if page.exit_code not in (0, *_BAD, 11):
         yield prose(describe_or_blank(page.describe, str(page.exit_code))[2])
+
+
+def _group_step(page: Page, group: FindingGroup) -> str:
+    first = link(f"c{group.number}", text(group.code), is_there=True)
+    return _step(page, group.code, first, count(group.count, "finding"))
 
 
 def _step(page: Page, code: str, place: str, number: str) -> str:

@@ -18,9 +18,14 @@ __all__ = ["escape_commands", "part_commands"]
 _mark = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
 
 
-def part_commands(text: str) -> str:
-    """Put a space into each mark of a command that is written with words, and into others."""
-    return text if "##" not in text else _mark.sub("## ", text)
+def part_commands(text: str, *, between: str = "# ") -> str:
+    """Put a space into each mark of a command that is written with words, and into others.
+
+    Args:
+        text: of any origin.
+        between: what to write for the second sign of a mark instead of it and a space.
+    """
+    return text if "##" not in text else _mark.sub(f"#{between}", text)
 
 
 def escape_commands(document: str) -> str:

@@ -14,6 +14,7 @@ import re
 from provenance.audit_report import AuditReport
 from provenance.consequences import Consequence
 from provenance.reports._sarif_text import one_line
+from provenance.reports._waiver_words import given_waiver
 from provenance.waivers import Waiver
 
 __all__ = ["consequence", "invocation", "logical_place", "suppression"]
@@ -50,6 +51,7 @@ def invocation(report: AuditReport) -> dict[str, object]:
         "interrupted": report.is_interrupted,
         "weakened_by_environment": list(report.weakened_by_environment),
         "seals": [seal.to_dict() for seal in report.seals],
+        "waivers": [given_waiver(*given) for given in report.given_waivers],
     }
     return invocation
 

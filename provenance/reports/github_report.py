@@ -1,10 +1,10 @@
 """The report as annotations of GitHub Actions: one workflow command a line, on standard output.
 
 Guarantees: the worst comes first, since GitHub shows ten errors and ten warnings of a step and
-drops the rest without a word; the last line is a notice that says how many there are of each, and
-how many were left out. What is waived is counted there and not annotated. A file is named only
-where its name leads to it from where the command ran. No claim, no text of the evidence, no path of
-the machine.
+drops the rest without a word; notices follow with what the run rests on, and the last line is one
+that says how many there are of each, and how many were left out. What is waived is counted there
+and not annotated. A file is named only where its name leads to it from where the command ran. No
+claim, no text of the evidence, no path of the machine.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -22,7 +22,8 @@ from collections.abc import Iterator
 from provenance.audit_report import AuditedSource, AuditReport
 from provenance.findings import Finding, Severity
 from provenance.reports._consequence_words import claims_of, further, plain_line
-from provenance.reports._github_text import command
+from provenance.reports._github_notices import run_notices
+from provenance.reports._github_text import command, is_as_it_is
 from provenance.reports._sarif_text import cut, one_line, uri_path
 from provenance.reports._sources import (
     WORST_FIRST,
@@ -56,7 +57,7 @@ def write_github(
         folder: the target, where a single folder was audited: its label comes before the names of
             its files.
     """
-    writer = _Writer(describe, folder)
+    writer = _Writer(describe, folder, _NO_FILES | report.outside_names)
     wanted = [source for source in report.sources if is_reported(source) and not source.waiver]
     wanted.sort(key=lambda source: WORST_FIRST.index(state_of(source)))
     findings = [finding for finding in report.findings if finding.waiver is None]
@@ -69,12 +70,14 @@ def write_github(
             yield writer.source(source, level)
         for finding in found[: max(0, _MOST_LINES - len(sources))]:
             yield writer.finding(finding, level)
+    yield from run_notices(report)
     yield command("notice", f"{verdict} {_closing(report, said)}", title="ctxaudit")
 
 
 class _Writer:
-    def __init__(self, describe: Describe, folder: str) -> None:
+    def __init__(self, describe: Describe, folder: str, no_files: frozenset[str]) -> None:
         self._describe = describe
+        self._no_files = no_files
         self._before = "" if uri_path(folder) is None else f"{folder}/"
 
     def source(self, source: AuditedSource, level: str) -> str:
@@ -108,7 +111,7 @@ class _Writer:
     def _place(self, name: str, line: int | None) -> dict[str, str]:
         file = self._before + name
         # A name that had to be altered to stand here would lead elsewhere.
-        if name in _NO_FILES or uri_path(name) is None or one_line(file) != file:
+        if name in self._no_files or uri_path(name) is None or not is_as_it_is(file):
             return {}
         place = {"file": file}
         if line is not None and 1 <= line <= _LAST_LINE:

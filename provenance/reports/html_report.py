@@ -143,6 +143,8 @@ def _top(page: Page) -> Iterator[str]:
         ("Started", text(report.started_at) or "not said"),
         ("Finished", text(report.finished_at) or "not said"),
     ]
+    if report.tenant is not None:
+        facts.insert(2, ("Asked as tenant", tag("code", text(report.tenant))))
     yield f'<body>\n<a class="skip" href="#main">To the verdict</a>\n{MARKS}\n'
     yield (
         '<header class="top wrap"><div class="mast"><p class="brand">ctxaudit'

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from provenance.audit_report import AuditReport
 from provenance.reports._encoding import to_json
+from provenance.reports._waiver_words import given_waiver
 
 __all__ = ["REPORT_SCHEMA", "write_json"]
 
@@ -40,8 +41,10 @@ def write_json(report: AuditReport, *, version: str) -> Iterator[str]:
         "sandboxed": report.is_sandboxed,
         "summary": report.summary.to_dict(),
     }
+    if report.tenant is not None:
+        head["tenant"] = report.tenant
     if report.waivers:
-        head["waivers"] = [waiver.to_dict() for waiver in report.waivers]
+        head["waivers"] = [given_waiver(*given) for given in report.given_waivers]
     for key, value in head.items():
         yield f'  "{key}": {to_json(value)},\n'
     yield from _lines("results", (source.to_dict() for source in report.sources))

@@ -2,9 +2,10 @@
 
 Guarantees: well-formed and valid against the schema that Jenkins has for it, ASCII, the same for
 the same report. A suite for each target, a case for each source, each finding and each transcript
-without one; the numbers of a suite are those of its cases. What was not checked is skipped and
-never passed, and a run that fails has a case that does. A waived fault is skipped, with who answers
-for it. No text of the evidence and no path of the machine.
+without one, and a suite for the run, with its waivers and seals; the numbers of a suite are those
+of its cases. What was not checked is skipped and never passed, and a run that fails has a case that
+does. A waived fault is skipped, with who answers for it. No text of the evidence and no path of the
+machine.
 
 Example:
     >>> from provenance.audit_report import AuditReport
@@ -25,6 +26,7 @@ from provenance.findings import Finding, Severity
 from provenance.reports._consequence_words import claims_of, further, plain_line
 from provenance.reports._sarif_text import cut
 from provenance.reports._sources import Describe, is_reported, meaning_of, state_of, target_of
+from provenance.reports._waiver_words import tell as tell_waiver
 from provenance.reports._xml_text import xml_lines, xml_text
 from provenance.waivers import Waiver
 
@@ -150,6 +152,16 @@ class _Writer:
         for variable in report.weakened_by_environment:
             name = f"set by the environment, and weakens the verdict: {variable}"
             found.append(_Case("ctxaudit.run", name))
+        for given in report.given_waivers:
+            told = tell_waiver(*given)
+            name = f"waiver, {told.state}: {cut(told.covers, _POINTER_CHARACTERS)}"
+            found.append(_Case("ctxaudit.run", name, lines=(f"Waiver, {told.plain}",)))
+        for seal in report.seals:
+            sound = "sound" if seal.is_sound else "NOT sound"
+            name = f"seals of {seal.target}: log {sound}"
+            root = seal.root or "none"
+            said = f"{seal.seals:,} seals by {seal.key}, {seal.size:,} entries, root {root}"
+            found.append(_Case("ctxaudit.run", name, lines=(said,)))
         fails = has_failure or any(case.outcome in ("failure", "error") for case in found)
         if self._failed and not fails:
             found.append(_Case("ctxaudit.run", "verdict", "error", "", self._failed))

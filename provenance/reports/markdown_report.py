@@ -29,6 +29,8 @@ from provenance.reports._sources import (
     meaning_of,
     state_of,
 )
+from provenance.reports._waiver_words import ToldWaiver
+from provenance.reports._waiver_words import tell as tell_waiver
 from provenance.waivers import Waiver
 
 __all__ = ["write_markdown"]
@@ -83,6 +85,10 @@ class _Writer:
         yield from self._section(f"Errors: {len(errors):,}", map(self._finding, errors))
         yield from self._section(
             f"Warnings: {len(warnings):,}", map(self._finding, warnings), is_folded=True
+        )
+        given = self._report.given_waivers
+        yield from self._section(
+            f"Waivers: {len(given):,}", (_given(tell_waiver(*one)) for one in given)
         )
         waived = [*map(self._source, waived_sources), *map(self._finding, waived_findings)]
         yield from self._section(f"Waived: {len(waived):,}", iter(waived), is_folded=True)
@@ -179,6 +185,8 @@ class _Writer:
         meaning = meaning_of(code, self._describe)
         said = f": {plain(meaning)}" if meaning else ""
         head = f"- **{state_of(source)}** {code_span(answer.pointer)} ({code_span(code)})"
+        if source.denied_why:
+            said += f" The policy says: {code_span(source.denied_why, most=_TEXT_CHARACTERS)}"
         lines = [head + said, *_waiver(source.waiver)]
         shown = claims_of(source, _LISTED_CLAIMS)
         if shown:
@@ -218,6 +226,13 @@ class _Writer:
         said = said or plain(meaning_of(finding.code, self._describe))
         head = f"- **{finding.severity}** {code_span(finding.code, most=80)} in {where}"
         return "\n".join([f"{head}{f': {said}' if said else ''}", *_waiver(finding.waiver)]) + "\n"
+
+
+def _given(told: ToldWaiver) -> str:
+    covers, reason, owner = (
+        code_span(one, most=_WAIVER_CHARACTERS) for one in (told.covers, told.reason, told.owner)
+    )
+    return f"- **{told.state}** {covers}: {reason} (owner {owner}, last day {told.until})\n"
 
 
 def _waiver(waiver: Waiver | None) -> list[str]:

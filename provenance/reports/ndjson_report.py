@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from provenance.audit_report import AuditedSource, AuditReport
 from provenance.findings import Severity
 from provenance.reports._encoding import to_json
+from provenance.reports._waiver_words import given_waiver
 
 __all__ = ["closing_lines", "result_line", "write_ndjson"]
 
@@ -43,8 +44,8 @@ def closing_lines(report: AuditReport) -> Iterator[str]:
         yield to_json({"reference": reference.to_dict()}) + "\n"
     for seal in report.seals:
         yield to_json({"seal": seal.to_dict()}) + "\n"
-    for waiver in report.waivers:
-        yield to_json({"waiver": waiver.to_dict()}) + "\n"
+    for given in report.given_waivers:
+        yield to_json({"waiver": given_waiver(*given)}) + "\n"
     if report.not_checked or report.is_interrupted or report.weakened_by_environment:
         run = {
             "interrupted": report.is_interrupted,

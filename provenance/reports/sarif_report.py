@@ -144,6 +144,7 @@ class _Writer:
     def __init__(self, report: AuditReport, describe: Describe, folder: str) -> None:
         self._report = report
         self._describe = describe
+        self._no_files = _NO_FILES | report.outside_names
         encoded = uri_path(folder)
         self._whole = "./" if encoded is None else encoded + "/"
         self._before = "" if encoded is None else encoded + "/"
@@ -193,7 +194,7 @@ class _Writer:
         locations: list[dict[str, object]] = []
         for citation in source.cited_by[:_MOST_LOCATIONS]:
             match = _cited_line(citation.item or "")
-            line = int(match[1]) if match and citation.file not in _NO_FILES else None
+            line = int(match[1]) if match and citation.file not in self._no_files else None
             logical = [] if line or citation.item is None else logical_place(citation.item, "item")
             locations.append(self._location(citation.file, line, logical))
         file = source.cited_by[0].file if source.cited_by else ""
@@ -262,7 +263,7 @@ class _Writer:
         self, name: str, line: int | None, logical: list[dict[str, object]]
     ) -> dict[str, object]:
         """Give the place of a name; the whole of what was audited, where it names no file."""
-        encoded = None if name in _NO_FILES else uri_path(name)
+        encoded = None if name in self._no_files else uri_path(name)
         uri = self._whole if encoded is None else self._before + encoded
         physical: dict[str, object] = {"artifactLocation": {"uri": uri, "uriBaseId": _BASE}}
         if encoded is not None and line is not None and 1 <= line <= _LAST_LINE:

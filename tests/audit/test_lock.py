@@ -104,7 +104,7 @@ def test_pinned_pointers_count_as_cited_once_under_the_text_that_cites_them() ->
         part.cite_pinned(LockFile(pins), "ctxaudit.lock")
     assert list(part.citations) == [spelled, EVENT]
     assert [one.file for one in part.citations[spelled]] == ["states/a.json", "ctxaudit.lock"]
-    assert part.citations[EVENT] == [Citation("ctxaudit.lock", "pin")]
+    assert part.citations[EVENT] == [Citation("ctxaudit.lock", "pin", kind="pin")]
 
 
 def _read(home: Path, limits: Limits = DEFAULT_LIMITS) -> LockFile | Finding | None:

@@ -14,7 +14,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from provenance.artifacts import ArtifactStore
 from provenance.schemas import load_schema
+
+from .sealed_homes import SealedHome
 
 _SCHEMA = json.loads(load_schema("decision"))
 _POLICY = """
@@ -194,3 +197,86 @@ def test_an_interrupt_leaves_a_whole_trace(
     results = 1 + sum(b'"pointer"' in line and b'"run"' not in line for line in rest.splitlines())
     assert results <= len(lines) <= count + 1
     assert not [one for one in tmp_path.iterdir() if one.name.startswith(".ctxaudit")]
+
+
+_CITED = (
+    "artifact:hr-1:salaries.txt:0123456789ab",
+    "artifact:run-1:notes.txt:" + "0" * 64,
+    "transcript:hr-1:1",
+    "transcript:run-1:1",
+)
+_WAYS = (
+    (),
+    ("--all",),
+    ("--seal",),
+    ("--seal", "--all"),
+    ("--seal", "--fast"),
+    ("--seal", "--fast", "--all", "--jobs", "2"),
+)
+
+
+@pytest.mark.parametrize("ways", _WAYS)
+def test_the_trace_has_the_cited_pointers_alone_whatever_is_there(
+    call: Callable[..., Any], tmp_path: Path, ways: tuple[str, ...]
+) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('default = "allow"\n[[rule]]\neffect = "deny"\nsession = "hr-*"\n')
+    traces = []
+    for name in ("full", "empty"):
+        (tmp_path / name).mkdir()
+        home = SealedHome.make(tmp_path / name)
+        home.state(list(reversed(_CITED)))
+        if name == "full":
+            home.append("hr-1", 2)
+            home.append("run-1", 2)
+            with ArtifactStore(home.path) as store:
+                stored = store.spill("hr-1", "secret " * 50, tool="bash").pointer
+                store.spill("run-1", "words " * 50, tool="bash")
+        home.seal()
+        options = [str(home.public) if one == "" else one for one in _with_key(ways)]
+        trace = tmp_path / f"{name}.ndjson"
+        call("verify", home.path, "--policy", policy, "--decisions", trace, *options)
+        traces.append(trace.read_text())
+    full, empty = traces
+    assert full == empty
+    assert stored not in full
+    pinned = ["transcript:s1:1", "transcript:s1:4"]
+    said = [json.loads(line)["pointer"] for line in full.splitlines()]
+    assert said == sorted([*_CITED, *pinned])
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_digest_that_is_cited_in_short_has_one_line(
+    call: Callable[..., Any], tmp_path: Path, is_there: bool
+) -> None:
+    home = SealedHome.make(tmp_path)
+    (artifact,) = [one for one in home.cited if one.startswith("artifact")]
+    short = artifact[: artifact.rindex(":") + 13]
+    home.state([short])
+    if not is_there:
+        (home.path / "s1" / "tool-results" / artifact.split(":")[2]).unlink()
+    trace = tmp_path / "trace"
+    call("verify", home.path, "--seal", home.public, "--decisions", trace)
+    said = [json.loads(line)["pointer"] for line in trace.read_text().splitlines()]
+    assert said == [short, "transcript:s1:1", "transcript:s1:4"]
+
+
+def test_the_lines_of_several_homes_are_in_the_order_of_the_report(
+    home: Any, call: Callable[..., Any], tmp_path: Path
+) -> None:
+    other = type(home)(tmp_path / "a-home")
+    home.state("one.json", ["transcript:b:1", "transcript:d:1"])
+    other.state("one.json", ["transcript:c:1", "transcript:a:1", "transcript:d:1"])
+    trace = tmp_path / "trace"
+    done = call(
+        *("verify", home.path, other.path, "--pointer", "transcript:aa:1"),
+        *("--transcript-root", home.path, "--decisions", trace, "--format", "json"),
+    )
+    said = [json.loads(line)["pointer"] for line in trace.read_text().splitlines()]
+    assert said == [one["pointer"] for one in done.report["results"]]
+    assert len(said) == 6
+
+
+def _with_key(ways: tuple[str, ...]) -> list[str]:
+    """Put an empty text, for the key, after --seal."""
+    return [part for one in ways for part in ((one, "") if one == "--seal" else (one,))]

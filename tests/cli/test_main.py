@@ -183,7 +183,7 @@ def test_help_loads_nothing_heavy(
     ours = {name for name in eval(done.stderr) if name.startswith("cli.")}
     assert ours <= {
         *("cli.main", "cli.application", "cli.exit_codes", "cli.interrupts"),
-        *("cli.lazy", "cli.options", "cli.streams"),
+        *("cli.lazy", "cli.options", "cli.streams", "cli.values"),
     }
 
 

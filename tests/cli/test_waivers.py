@@ -72,7 +72,7 @@ def test_a_waived_source_does_not_count_and_is_shown(home: Any, audit: Callable[
     assert report["results"][0]["waiver"] == expected
     assert report["results"][0]["status"] == "missing"
     assert "waiver" not in report["results"][2]
-    assert report["waivers"][0] == expected
+    assert report["waivers"][0] == expected | {"state": "used"}
     assert _codes(report) == []
 
 

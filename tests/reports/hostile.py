@@ -32,12 +32,13 @@ from provenance.resolution import (
     Strength,
     resolution_for,
 )
-from provenance.waivers import Waiver
+from provenance.waivers import Waiver, WaiverState
 
 __all__ = ["HOSTILE", "REPORTS", "TEXTS", "describe", "hostile_report"]
 
 _TIME = "2026-01-01T00:00:00.000Z"
 _UNTIL = date(2026, 12, 31)
+_OVER = date(2025, 12, 31)
 
 HOSTILE = (
     "",
@@ -104,6 +105,22 @@ def describe(code: str) -> tuple[str, str, str] | None:
     return None
 
 
+_GIVEN = (
+    (
+        Waiver("lost </skipped> with `disk`", "@ops|all", _UNTIL, pointer="transcript:s1:4"),
+        WaiverState.USED,
+    ),
+    (
+        Waiver("it\nran ::error::out", "ops", _OVER, pointer="transcript:s1:9", target="home"),
+        WaiverState.EXPIRED,
+    ),
+    (
+        Waiver("no <more> needed", "ops", _UNTIL, code="torn_line", target="other/x.jsonl"),
+        WaiverState.UNUSED,
+    ),
+)
+
+
 def hostile_report() -> AuditReport:
     """Give one report that has everything in it, for the golden files."""
     gone = resolution_for("artifact:s1:a.txt:0123456789ab", Reason.ARTIFACT_MISSING)
@@ -137,7 +154,11 @@ def hostile_report() -> AuditReport:
             (),
             Waiver("lost </skipped> with `disk`", "@ops|all", _UNTIL, pointer="transcript:s1:4"),
         ),
-        AuditedSource(resolution_for("transcript:s1:5", Reason.POLICY_DENIED)),
+        AuditedSource(
+            resolution_for("transcript:s1:5", Reason.POLICY_DENIED),
+            (Citation("ctxaudit.lock", "pin", kind="pin"),),
+            denied_why="hr ::error::x ##[add-mask]y",
+        ),
         AuditedSource(resolution_for("transcript:s1:6", Reason.SOURCE_READ_FAILED)),
         AuditedSource(resolution_for("x<y>\n::error::[a](b)\x00\ud800", Reason.MALFORMED_POINTER)),
         AuditedSource(
@@ -175,6 +196,9 @@ def hostile_report() -> AuditReport:
             "interrupted_call", Severity.WARNING, "other/c.jsonl", Location(2, None, 2), "call"
         ),
         Finding("hard_link", Severity.INFO, "home/d", message="links: expected 1, got 2"),
+        Finding(
+            "waiver_expired", Severity.ERROR, "waivers.toml", Location(line=7), "waiver 2: over"
+        ),
     )
     transcripts = (
         CheckedTranscript("home/e.jsonl", "native", ("s1",), 3, 1, 1, {}, _TIME, _TIME, "0" * 64),
@@ -195,6 +219,7 @@ def hostile_report() -> AuditReport:
             "interrupted_call": 1,
             "outside_code": 1,
             "torn_line": 3,
+            "waiver_expired": 1,
             "waived_code": 1,
         },
         waived_counts={"waived_code": 1},
@@ -212,6 +237,10 @@ def hostile_report() -> AuditReport:
         uncited=1,
         is_interrupted=True,
         weakened_by_environment=("CTXAUDIT_FAIL_ON",),
+        waivers=tuple(one for one, _ in _GIVEN),
+        waiver_states=tuple(state for _, state in _GIVEN),
+        tenant="acme ##[x]",
+        outside_names=frozenset({"waivers.toml"}),
     )
 
 
@@ -229,7 +258,7 @@ _findings = st.builds(
     TEXTS,
     waiver=_waivers,
 )
-_kinds = st.sampled_from(["fact", "pending_item", "evidence", "summary", "request", "text"])
+_kinds = st.sampled_from(["fact", "pending_item", "evidence", "summary", "request", "pin", "text"])
 
 
 @st.composite
@@ -259,6 +288,8 @@ def _sources(draw: st.DrawFn) -> AuditedSource:
         None if is_good else draw(_waivers),
         tuple(found),
         draw(st.integers(0, 3)),
+        draw(st.none() | TEXTS),
+        "" if is_good else draw(TEXTS),
     )
 
 
@@ -276,4 +307,8 @@ REPORTS = st.builds(
     transcripts_not_checked=st.integers(0, 2),
     is_interrupted=st.booleans(),
     weakened_by_environment=st.lists(TEXTS, max_size=2).map(tuple),
+    waivers=st.lists(_waivers.filter(bool), max_size=2).map(tuple),
+    waiver_states=st.lists(st.sampled_from(WaiverState), max_size=2).map(tuple),
+    tenant=_maybe,
+    outside_names=st.frozensets(TEXTS, max_size=1),
 )

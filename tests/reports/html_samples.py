@@ -24,7 +24,7 @@ from provenance.resolution import (
     SourceResolution,
     SourceResolutionStatus,
 )
-from provenance.waivers import Waiver
+from provenance.waivers import Waiver, WaiverState
 
 # What would run, leave its place, fetch something or deceive the eye, if it were not only text.
 HOSTILE = (
@@ -185,6 +185,8 @@ def everything() -> AuditReport:
             other,
             Waiver("it ran out", "ops", date(2026, 1, 1), pointer="memory:c:d"),
         ),
+        waiver_states=(WaiverState.USED, WaiverState.USED, WaiverState.EXPIRED),
+        tenant=f"acme {HOSTILE[0]}",
         not_checked=3,
         transcripts_not_checked=1,
         uncited=7,

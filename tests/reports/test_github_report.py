@@ -72,6 +72,9 @@ def test_whatever_the_files_held_each_line_is_one_command_of_ours(
     report: AuditReport, folder: str
 ) -> None:
     *found, last = _commands(report, folder=folder)
+    notices = [one for one in found if one.name == "notice"]
+    found = found[: len(found) - len(notices)]
+    assert len(notices) <= 9  # GitHub shows ten of a step
     assert {one.name for one in found} <= {"error", "warning"}
     assert (last.name, last.properties) == ("notice", {"title": "ctxaudit"})
     wanted = [one for one in report.sources if one.resolution.status != "available"]
@@ -125,13 +128,17 @@ def test_the_worst_first_and_the_numbers_last() -> None:
         "missing: artifact_missing",
         "torn_line",
         "outside_code",
+        "waiver_expired",
         "inconclusive: source_read_failed",
         "interrupted_call",
+        "ctxaudit: environment",
+        *["ctxaudit: waiver"] * 3,
+        *["ctxaudit: seals"] * 2,
         "ctxaudit",
     ]
     assert found[-1].message == (
         "It fails. 10 sources: 2 corrupt, 1 denied, 2 missing, 1 inconclusive, 1 available, "
-        "3 not checked. 1 transcript checked whole. 2 files not looked at. 7 findings. 2 waived."
+        "3 not checked. 1 transcript checked whole. 2 files not looked at. 8 findings. 2 waived."
     )
 
 
@@ -143,11 +150,26 @@ def test_where_it_is() -> None:
         "line": "5",
         "title": "torn_line",
     }
-    for name in ("/etc/passwd", "../up", "a/../b", "--pointer", "-"):
-        report = AuditReport(("home",), findings=(Finding("x", Severity.ERROR, name, message="m"),))
+    altered = {"a::b.jsonl": "a: :b.jsonl", "a##[x].jsonl": "a## [x].jsonl", ":a": " :a"}
+    outside = frozenset({"waivers.toml"})
+    for name in ("/etc/passwd", "../up", "a/../b", "--pointer", "-", "waivers.toml", *altered):
+        finding = Finding("x", Severity.ERROR, name, Location(line=3), message="m")
+        report = AuditReport(("home",), findings=(finding,), outside_names=outside)
         (one, _) = _commands(report)
         assert one.properties == {"title": "x"}
-        assert one.message == f"{name}: m"
+        assert one.message.strip() == f"{altered.get(name, name)}: m".strip()
+
+
+def test_the_run_is_told_in_notices_those_that_are_over_first() -> None:
+    found = [one.message for one in _commands(hostile_report()) if one.name == "notice"]
+    assert found[0] == "Set by the environment, and weakens the verdict: CTXAUDIT_FAIL_ON."
+    assert found[1] == (
+        "Waiver, expired: transcript:s1:9 in home: it ran : :error: :out (owner: ops, last day: "
+        "2025-12-31)."
+    )
+    assert found[3].startswith("Waiver, unused: torn_line at other/x.jsonl: ")
+    assert found[4] == ("Seals of home: 3 by ctxaudit.example/a+0123abcd, 41 entries, log sound.")
+    assert "log NOT sound" in found[5]
 
 
 def test_what_rests_on_it_without_what_is_claimed() -> None:

@@ -30,9 +30,10 @@ from provenance.findings import Finding, Location, Severity
 from provenance.reports import _html_rows
 from provenance.reports._html_text import cut
 from provenance.resolution import REASON_STATUS, Reason, SourceResolution, SourceResolutionStatus
-from provenance.waivers import Waiver
+from provenance.waivers import Waiver, WaiverState
 from tests.reports.html_samples import EXCERPT, HOSTILE, everything, many, source, write
 
+_PIN = Citation("ctxaudit.lock", "pin", kind="pin")
 _GOLDEN = Path(__file__).parent.parent / "data" / "html" / "everything.html"
 _ELEMENTS = frozenset(
     [
@@ -595,3 +596,74 @@ def test_no_text_in_any_field_becomes_markup(report: AuditReport, code: int, wor
     for finding in report.findings:
         if finding.message.isprintable() and finding.message.isascii():
             assert _shown(finding.message) in shown
+
+
+def test_what_programs_take_for_a_command_is_none_on_the_page() -> None:
+    command = "##[add-mask]x ##vso[task.x] ##teamcity[y] ###[z]"
+    report = replace(
+        everything(),
+        targets=(command, "home"),
+        sources=(
+            source(
+                f"memory:{command}",
+                Reason.UNSUPPORTED_SCHEME,
+                Citation(command, command, command, command),
+            ),
+            source(
+                "transcript:s1:1",
+                Reason.VERIFIED_TRANSCRIPT_EVENT,
+                excerpt=f"{command}\n##[b]\u202e##[c]",
+            ),
+        ),
+        findings=(Finding(command, Severity.ERROR, command, message=command),),
+    )
+    page = write(report, verdict=command)
+    assert not re.search(r"##[A-Za-z]{0,20}\[", page)
+    assert _text(_check(page)).count(command) >= 6
+
+
+def test_every_waiver_stands_there_with_what_became_of_it() -> None:
+    given = {
+        WaiverState.USED: "in force",
+        WaiverState.UNUSED: "unused",
+        WaiverState.EXPIRED: "expired",
+        WaiverState.NOT_KNOWN: "not known whether used",
+    }
+    waivers = tuple(
+        Waiver(f"reason {state}", f"owner {state}", date(2026, 1, 2), pointer=f"p:{state}")
+        for state in given
+    )
+    shown = _text(_check(write(AuditReport(waivers=waivers, waiver_states=tuple(given)))))
+    for state, words in given.items():
+        told = shown[shown.index(f"p:{state}") :]
+        row = rf"p:{state}\s*{words}\s*reason {state}\s*owner {state}\s*2026-01-02"
+        assert re.match(row, told)
+
+
+def test_a_waiver_that_is_over_is_the_first_thing_to_do() -> None:
+    faults = [Finding(f"code_{number}", Severity.ERROR, "a") for number in range(20)]
+    over = Finding("waiver_expired", Severity.ERROR, "waivers.toml")
+    page = write(AuditReport(findings=(*faults, over)))
+    steps = page[page.index('class="steps"') :]
+    assert steps.index("waiver_expired") < steps.index("code_0")
+    assert page.count("waiver_expired</a></small>") == 1
+
+
+def test_each_pin_is_a_claim_of_its_own() -> None:
+    pins = [
+        source(f"transcript:s1:{number}", Reason.TRANSCRIPT_MISSING, _PIN)
+        for number in range(1, 10)
+    ]
+    shown = _text(_check(write(AuditReport(("home",), sources=tuple(pins)))))
+    assert "9 claims, 9 at risk" in shown
+    assert "place in a text" not in shown
+
+
+def test_why_the_policy_denies_and_who_asked() -> None:
+    denied = replace(source("transcript:hr:1", Reason.POLICY_DENIED), denied_why="<hr> files")
+    shown = _text(_check(write(AuditReport(sources=(denied,), tenant="acme <1>"))))
+    assert "Denied by the policy: <hr> files" in shown
+    assert re.search(r"Asked as tenant\s*acme <1>", shown)
+    plain = _text(_check(write(AuditReport(sources=(replace(denied, denied_why=""),)))))
+    assert "Denied by the policy" not in plain
+    assert "Asked as tenant" not in plain

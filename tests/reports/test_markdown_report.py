@@ -88,8 +88,9 @@ def test_verdict_first_then_numbers_then_faults() -> None:
             "## Sources that are not available: 5",
             "- **corrupt** `artifact:s1:b.txt:0123456789ab`",
             "- **missing** `artifact:s1:a.txt:0123456789ab`",
-            "## Errors: 2",
+            "## Errors: 3",
             "<summary>Warnings: 1</summary>",
+            "## Waivers: 3\n\n- **in force** `transcript:s1:4`",
             "<summary>Waived: 2</summary>",
         )
     ]

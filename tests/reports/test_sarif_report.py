@@ -690,6 +690,7 @@ def test_the_run_is_told() -> None:
             "interrupted": False,
             "weakened_by_environment": [],
             "seals": [],
+            "waivers": [],
         },
     }
 

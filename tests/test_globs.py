@@ -1,0 +1,89 @@
+"""Globs of policies against `fnmatch` and the pointer grammar."""
+
+from __future__ import annotations
+
+import string
+from fnmatch import fnmatchcase
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from provenance.globs import GlobError, can_match_name, parse_glob
+from provenance.pointers import is_name
+
+_GLOBS = st.text(alphabet="ab*?[]!-.1^/ ", min_size=1, max_size=8)
+_NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,8}", fullmatch=True)
+_SIGNS = "".join(map(chr, range(0x180)))
+
+
+def test_the_signs_are_those_of_the_grammar() -> None:
+    for sign in _SIGNS:
+        escaped = f"[{sign}]" if sign in "*?[" else sign
+        assert can_match_name(parse_glob(escaped)) == is_name(sign)
+        assert can_match_name(parse_glob(f"a{escaped}")) == is_name(f"a{sign}")
+
+
+@given(_GLOBS, _NAMES)
+def test_what_a_name_matches_can_match_one(glob: str, name: str) -> None:
+    try:
+        tokens = parse_glob(glob)
+    except GlobError:
+        return
+    if fnmatchcase(name, glob):
+        assert can_match_name(tokens)
+
+
+@given(_GLOBS)
+def test_what_can_match_one_does(glob: str) -> None:
+    try:
+        tokens = parse_glob(glob)
+    except GlobError:
+        return
+    assume(can_match_name(tokens))
+    name = ""
+    for token in tokens:
+        if token is None:
+            name += "" if name else "a"
+        else:
+            letters = sorted(token, key=lambda sign: sign not in string.ascii_letters + "019")
+            name += letters[0]
+    assert is_name(name)
+    assert fnmatchcase(name, glob)
+
+
+@pytest.mark.parametrize(
+    ("glob", "can"),
+    [
+        *[(glob, True) for glob in ("*", "?", "hr-*", "*.txt", "[!h]*", "[a-c]", "a.b", "[]a]")],
+        *[
+            (glob, False)
+            for glob in ("hr/*", ".*", "_a", "a b", "*:*", "[/]*", "[!A-Za-z0-9]x", "\u00e9")
+        ],
+        ("a" * 200, True),
+        ("a" * 201, False),
+        ("a" * 201 + "*", False),
+        ("*" + "." + "a" * 198, True),
+        ("*" + "." + "a" * 199, False),
+        ("", False),
+    ],
+)
+def test_which_can_match(glob: str, can: bool) -> None:
+    assert can_match_name(parse_glob(glob)) is can
+
+
+@pytest.mark.parametrize(
+    ("glob", "said"),
+    [
+        ("[abc", "expected a class that is closed, got '[abc'"),
+        ("a[", "expected a class that is closed, got '['"),
+        ("[]", "expected a class that is closed, got '[]'"),
+        ("[!]", "expected a class that is closed, got '[!]'"),
+        ("x[^r]*", "expected [!...] for what is not in a class, got '[^r]'"),
+        ("[z-a]", "expected ranges from low to high, got '[z-a]'"),
+    ],
+)
+def test_what_does_not_mean_what_it_looks_like(glob: str, said: str) -> None:
+    with pytest.raises(GlobError) as refused:
+        parse_glob(glob)
+    assert str(refused.value) == said
