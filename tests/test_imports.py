@@ -1,4 +1,4 @@
-"""An import does nothing: each public module is loaded in a fresh process that is watched.
+"""An import does nothing: public modules are loaded in fresh processes that are watched.
 
 The watcher hears CPython's audit events, so a file that is created and removed again, a socket or
 a started program is seen too, not only what is left at the end.
@@ -18,13 +18,13 @@ import pytest
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
 
-# Runs before anything else in the child; the module's name is the only argument.
+# Runs before anything else in the child; the arguments are the modules, in their order.
 _WATCHER = r"""
 import sys
 import threading
 import json, logging, os, signal
 
-name = sys.argv[1]
+names = sys.argv[1:]
 deeds = []
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 ACTS = (
@@ -42,9 +42,9 @@ def watch(event, arguments):
     if event == "open":
         path, mode, flags = arguments
         if (isinstance(flags, int) and flags & WRITING) or set(mode or "") & set("wax+"):
-            deeds.append(f"open for writing: {path!r}")
+            deeds.append(f"{current}open for writing: {path!r}")
     elif event.startswith(ACTS) or event.startswith(NETWORK):
-        deeds.append(f"{event}{arguments!r}")
+        deeds.append(f"{current}{event}{arguments!r}")
 
 
 def handlers():
@@ -88,8 +88,12 @@ def umask():
 
 known = set(sys.modules)
 before = state()
+current = ""
 sys.addaudithook(watch)
-__import__(name)
+for name in names:
+    if len(names) > 1:
+        current = name + ": "
+    __import__(name)
 seen, deeds = deeds, []
 after = state()
 changed = [f"{key}: {before[key]!r} became {after[key]!r}" for key in before
@@ -123,8 +127,8 @@ class _Import:
         return {name.partition(".")[0] for name in self.loaded}
 
 
-def _import_watched(module: str, folder: Path, *, root: Path = _CHECKOUT) -> _Import:
-    """Import `module` in a fresh process whose working folder and home are empty."""
+def _import_watched(*modules: str, folder: Path, root: Path = _CHECKOUT) -> _Import:
+    """Import modules in a fresh process whose working folder and home are empty."""
     # -S: no .pth file of the environment runs code that would hide what the import does.
     libraries = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     environment = {
@@ -135,7 +139,7 @@ def _import_watched(module: str, folder: Path, *, root: Path = _CHECKOUT) -> _Im
         "TMPDIR": str(folder),
     }
     done = subprocess.run(
-        [sys.executable, "-S", "-B", "-c", _WATCHER, module],
+        [sys.executable, "-S", "-B", "-c", _WATCHER, *modules],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -199,19 +203,93 @@ _PURE = {
 }
 
 
-@pytest.mark.parametrize("module", _modules())
-def test_an_import_does_nothing(module: str, tmp_path: Path) -> None:
-    done = _import_watched(module, tmp_path)
+# One process for all that may load the same: what none of them loads together, none loads alone.
+_ALIKE = {
+    "pure": [name for name in _modules() if name in _PURE],
+    "library": [
+        name for name in _modules() if name.startswith("provenance") and name not in _MAY_LOAD
+    ],
+    "command line": [
+        name for name in _modules() if name.startswith("cli") and name not in _MAY_LOAD
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", _ALIKE)
+def test_imports_do_nothing(kind: str, tmp_path: Path) -> None:
+    done = _import_watched(*_ALIKE[kind], folder=tmp_path)
     assert done.deeds == []
-    assert not done.packages & (_HEAVY - _MAY_LOAD.get(module, set()))
-    if module.startswith("provenance"):
+    assert not done.packages & _HEAVY
+    if kind != "command line":
         assert not done.packages & _TERMINAL
-    if module in _PURE:
+    if kind == "pure":
         assert not done.packages & _THIRD_PARTY
 
 
+@pytest.mark.parametrize("module", sorted(set(_MAY_LOAD) & set(_modules())))
+def test_an_import_does_nothing(module: str, tmp_path: Path) -> None:
+    done = _import_watched(module, folder=tmp_path)
+    assert done.deeds == []
+    assert not done.packages & (_HEAVY - _MAY_LOAD[module])
+    if module.startswith("provenance"):
+        assert not done.packages & _TERMINAL
+
+
+# Before a module its packages are loaded, whoever asks: so each package forks for its own modules.
+_EACH_FIRST = """
+import os, sys
+import asyncio, concurrent.futures, ctypes, multiprocessing, sqlite3, ssl  # the standard library's
+import blake3, click, msgspec, pydantic, rich.console, rich.table, rich.progress
+
+first, *names = sys.argv[1:]
+if first != "provenance":  # which knows nothing of it
+    import provenance.audit, provenance.compaction, provenance.retention, provenance.doctor
+
+
+def in_child(work):
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def visit(package):
+    __import__(package)
+    inner = [name for name in names if name.rpartition(".")[0] == package]
+    for name in inner:
+        is_package = any(other.startswith(name + ".") for other in names)
+        work = (lambda: visit(name)) if is_package else (lambda: __import__(name))
+        if not in_child(work):
+            print(name)
+
+
+visit(first)
+"""
+
+
+@pytest.mark.parametrize("package", ["provenance", "cli"])
+def test_each_module_can_be_the_first_of_ours(package: str, tmp_path: Path) -> None:
+    names = [name for name in _modules() if name.startswith(package)]
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", _EACH_FIRST, package, *names],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(_CHECKOUT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
+
+
 def test_the_library_alone_loads_its_version_and_nothing_else(tmp_path: Path) -> None:
-    done = _import_watched("provenance", tmp_path)
+    done = _import_watched("provenance", folder=tmp_path)
     ours = [name for name in done.loaded if name.startswith("provenance")]
     assert ours == ["provenance", "provenance._version"]
     assert done.packages <= {"provenance", *sys.stdlib_module_names}
@@ -221,7 +299,7 @@ def test_the_library_alone_loads_its_version_and_nothing_else(tmp_path: Path) ->
 def test_the_command_starts_without_what_only_single_commands_need(
     module: str, tmp_path: Path
 ) -> None:
-    assert not _import_watched(module, tmp_path).packages & (_THIRD_PARTY - {"click"})
+    assert not _import_watched(module, folder=tmp_path).packages & (_THIRD_PARTY - {"click"})
 
 
 @pytest.mark.parametrize(
@@ -247,5 +325,5 @@ def test_the_watcher_sees(source: str, deed: str, tmp_path: Path) -> None:
     (tmp_path / "planted.py").write_text(source, encoding="utf-8")
     folder = tmp_path / "empty"
     folder.mkdir()
-    deeds = _import_watched("planted", folder, root=tmp_path).deeds
+    deeds = _import_watched("planted", folder=folder, root=tmp_path).deeds
     assert any(deed in seen for seen in deeds), deeds

@@ -37,6 +37,7 @@ _DECISIONS = {
         "--session": True,
         "--excerpts": False,
         "--jobs": False,
+        "--sandbox": False,  # the same answers, or none
         "--format": False,  # the exit code is the same in each
         "--output": False,
         "--fail-on": True,
@@ -50,6 +51,7 @@ _DECISIONS = {
         "--session": True,
         "--expect-hash": True,  # another hash than the one that the operator knows
         "--jobs": False,
+        "--sandbox": False,  # the same answers, or none
         "--format": False,
         "--output": False,
         "--fail-on": True,
