@@ -34,19 +34,22 @@ from provenance.fs import (
     TrustedRoot,
     read_whole,
 )
+from provenance.fs.database_copy import is_database
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.pointers import is_name
 from provenance.retention.locks import LOCK_NAME, require_lock
 from provenance.retention.mentions import MentionFinder, StoredNames
 from provenance.retention.packed import is_packed, unpacked
+from provenance.retention.texts import text_only
 from provenance.retention.values import CiterKind, Unreadable
-from provenance.retention.versions import DATABASE_NAME, cited_by_versions
+from provenance.retention.versions import STORE_FILES, cited_by_versions
 from provenance.transcripts.checking import check_transcript
 from provenance.transcripts.formats import is_candidate
 
 __all__ = ["Citers"]
 
 _BLOCK_BYTES = 1 << 20
+_HEAD_BYTES = 100
 # As deep as a tree of transcripts is looked into.
 _MOST_LEVELS = 64
 _TRANSCRIPTS, _STATES, _RECEIPTS, _SEALS = "transcripts", "states", "receipts", "seals"
@@ -59,6 +62,9 @@ _PLACES = {
 }
 # Where a link or a device may stand for a file that cites.
 _CITING = frozenset({*_PLACES, "snapshots"})
+# What SQLite keeps beside a database; the first and the last are read with it.
+_JOURNALS = ("-wal", "-shm", "-journal")
+_NO_SESSIONS = RESERVED_SESSIONS | _CITING
 
 Names = tuple[str, ...]
 
@@ -177,13 +183,16 @@ class Citers:
 
     def _mentions(self, file: OpenFile, folder: Directory, names: Names) -> MentionFinder:
         finder = MentionFinder(self._stored)
-        if not _is_artifact(names) and is_packed(file.read_at(0, _BLOCK_BYTES)):
-            for piece in unpacked(file, folder, names[-1], limits=self._limits):
-                finder.feed(piece)
-            return finder
-        for piece in _pieces(file):
+        is_artifact = _is_artifact(names)
+        if is_artifact or _is_journal(folder, names[-1]):
+            pieces = _pieces(file)  # the store takes any bytes, and they are nobody's container
+        elif is_packed(file.read_at(0, _BLOCK_BYTES)):
+            pieces = unpacked(file, folder, names[-1], limits=self._limits)
+        else:
+            pieces = text_only(_pieces(file))
+        for piece in pieces:
             finder.feed(piece)
-        if _is_artifact(names) and not self._prefix:
+        if is_artifact and not self._prefix:
             finder.found.discard((names[0], names[-1]))  # a text that names itself
         return finder
 
@@ -234,6 +243,18 @@ def _pieces(file: OpenFile) -> Iterator[bytes]:
         yield piece
 
 
+def _is_journal(folder: Directory, name: str) -> bool:
+    """Say whether this lies beside a database, with which it is read."""
+    for ending in _JOURNALS:
+        if name.endswith(ending):
+            try:
+                with folder.open_file(name.removesuffix(ending)) as file:
+                    return is_database(file.read_at(0, _HEAD_BYTES))
+            except CtxauditError:
+                return False
+    return False
+
+
 def _is_artifact(names: Names) -> bool:
     return len(names) == 3 and names[1] == ARTIFACT_FOLDER and names[0] not in RESERVED_SESSIONS
 
@@ -242,8 +263,8 @@ def _is_bookkeeping(names: Names) -> bool:
     """Say whether this is the store's own word about its files, or is read in another way."""
     match names:
         case (folder, name) if folder == _STATES:
-            return name.startswith(DATABASE_NAME)
-        case (folder, name) if folder not in RESERVED_SESSIONS:
+            return name in STORE_FILES
+        case (folder, name) if folder not in _NO_SESSIONS:
             return name in (LEDGER_NAME, TORN_NAME)
         case _:
             return False
