@@ -85,6 +85,8 @@ class Citers:
         stored: StoredNames,
         *,
         prefix: str = "",
+        is_home: bool = True,
+        only: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
         cited: dict[tuple[str, str], dict[CiterKind, str]] | None = None,
     ) -> None:
@@ -94,6 +96,8 @@ class Citers:
             home: a home, or another folder whose files cite the artifacts of one.
             stored: the artifacts.
             prefix: stands before the names of files.
+            is_home: it is the home of the artifacts; False: nothing below it is one of them.
+            only: the one file of it that is read; None: all.
             limits: bounds on states, receipts, lock files and transcripts.
             cited: where to note what is cited; None: a dictionary of its own.
         """
@@ -101,6 +105,8 @@ class Citers:
         self._home = home
         self._stored = stored
         self._prefix = prefix
+        self._is_home = is_home
+        self._only = only
         self._limits = limits
         self._unreadable: list[Unreadable] = []
         self._seen: dict[Names, FileFacts] = {}
@@ -113,10 +119,20 @@ class Citers:
     def read(self) -> None:
         """Read every file that is new or has changed since the last time."""
         self._unreadable = []
+        if self._only is not None:
+            self._read_named(self._only)
+            return
         self._read_versions()
         waiting: list[Names] = [()]
         while waiting:
             waiting += self._read_folder(waiting.pop())
+
+    def _read_named(self, name: str) -> None:
+        try:
+            with self._home.open_directory() as folder:
+                self._read_file(folder, (name,))
+        except CtxauditError as error:
+            self._refuse((name,), error)
 
     def _read_versions(self) -> None:
         try:
@@ -141,7 +157,9 @@ class Citers:
                             found.append(place)
                         case _:
                             self._pass_over(place, entry)
-        except SourceAbsent:
+        except SourceAbsent as error:
+            if not names and not self._is_home:
+                self._refuse(names, error)  # named by the operator
             return ()  # it went meanwhile
         except CtxauditError as error:
             self._refuse(names, error)
@@ -152,21 +170,21 @@ class Citers:
         return found[::-1]
 
     def _pass_over(self, names: Names, entry: Entry) -> None:
-        """Follow no link and open no device; say so where a file that cites should stand."""
-        if _is_artifact(names):
+        """Follow no link and open no device; say so where a file that cites may stand."""
+        if self._is_home and _is_foreign(names):
             return
-        if names[0] in _CITING or is_candidate(entry.name):
+        if entry.kind == "link" or names[0] in _CITING or is_candidate(entry.name):
             kind = "a link" if entry.kind == "link" else "something else"
             self._refuse(names, _Unread(f"file: expected a regular file, got {kind}"))
 
     def _read_file(self, folder: Directory, names: Names) -> None:
-        if _is_bookkeeping(names):
+        if _is_bookkeeping(names, is_home=self._is_home):
             return
         try:
             with folder.open_file(names[-1]) as file:
                 if self._seen.get(names) == file.facts:
                     return
-                kind = _kind_of(names)
+                kind = _kind_of(names, is_home=self._is_home)
                 for _ in range(self._limits.read_attempts):
                     facts = file.refresh()
                     self._note(self._mentions(file, folder, names), kind, "/".join(names))
@@ -176,14 +194,15 @@ class Citers:
                     raise SourceChanged("file: expected no change during the read, got one")
                 self._require_whole(file, names)
                 self._seen[names] = facts
-        except SourceAbsent:
-            return
+        except SourceAbsent as error:
+            if self._only is not None:
+                self._refuse(names, error)
         except CtxauditError as error:
             self._refuse(names, error)
 
     def _mentions(self, file: OpenFile, folder: Directory, names: Names) -> MentionFinder:
         finder = MentionFinder(self._stored)
-        is_artifact = _is_artifact(names)
+        is_artifact = self._is_home and _is_artifact(names)
         if is_artifact or _is_journal(folder, names[-1]):
             pieces = _pieces(file)  # the store takes any bytes, and they are nobody's container
         elif is_packed(file.read_at(0, _BLOCK_BYTES)):
@@ -192,7 +211,7 @@ class Citers:
             pieces = text_only(_pieces(file))
         for piece in pieces:
             finder.feed(piece)
-        if is_artifact and not self._prefix:
+        if is_artifact:
             finder.found.discard((names[0], names[-1]))  # a text that names itself
         return finder
 
@@ -256,22 +275,28 @@ def _is_journal(folder: Directory, name: str) -> bool:
 
 
 def _is_artifact(names: Names) -> bool:
-    return len(names) == 3 and names[1] == ARTIFACT_FOLDER and names[0] not in RESERVED_SESSIONS
+    return len(names) == 3 and names[1] == ARTIFACT_FOLDER and names[0] not in _NO_SESSIONS
 
 
-def _is_bookkeeping(names: Names) -> bool:
+def _is_foreign(names: Names) -> bool:
+    """Say whether a link or device stands for an artifact, or for a folder of them."""
+    folder = (*names, "") if len(names) == 2 else names
+    return _is_artifact(folder)
+
+
+def _is_bookkeeping(names: Names, *, is_home: bool) -> bool:
     """Say whether this is the store's own word about its files, or is read in another way."""
     match names:
         case (folder, name) if folder == _STATES:
             return name in STORE_FILES
-        case (folder, name) if folder not in _NO_SESSIONS:
+        case (folder, name) if is_home and folder not in _NO_SESSIONS:
             return name in (LEDGER_NAME, TORN_NAME)
         case _:
             return False
 
 
-def _kind_of(names: Names) -> CiterKind:
-    if _is_artifact(names):
+def _kind_of(names: Names, *, is_home: bool) -> CiterKind:
+    if is_home and _is_artifact(names):
         return CiterKind.ARTIFACT
     place = _PLACES.get(names[0])
     if place is not None and (len(names) == 2 or names[0] == LOCK_NAME or place == CiterKind.SEAL):

@@ -1,10 +1,10 @@
 r"""The text of files whose bytes do not show it: compressed ones, archives, databases.
 
-Guarantees: a container is read only where it is a transcript of a known format and its adapter finds
-all records whole, within its bounds. Then not only those records are given, but all that it holds:
-each member of an archive, each cell of each table, and its own bytes (names, comments). Any other
-container cannot be read, and neither can one in which something lies that is no text; that is an
-error and never "nothing".
+Guarantees: a container is read only where it is a transcript of a known format and its adapter
+finds all records whole, within its bounds. Then not only those records are given, but all that it
+holds: each member of an archive, each cell of each table, and its own bytes (names, comments). Any
+other container cannot be read, and neither can one in which something lies that is no text; that is
+an error and never "nothing".
 
 Example:
     >>> is_packed(b"PK\x03\x04"), is_packed(b'{"type":"message"}')

@@ -9,7 +9,7 @@ Example:
     [b'see ', b'a.txt']
     >>> list(text_only([b"\x00\x01"]))
     Traceback (most recent call last):
-    provenance.retention.texts.NoText: expected text or a container of a known format, got other bytes
+    provenance.retention.texts.NoText: expected text or a known container, got other bytes
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class NoText(DataError):
 
     def __init__(self) -> None:
         """Take the one message there is."""
-        super().__init__("expected text or a container of a known format, got other bytes")
+        super().__init__("expected text or a known container, got other bytes")
 
 
 def text_only(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -119,6 +119,15 @@ def test_usage(home: Home, call: Call, arguments: tuple[str, ...], said: str) ->
     assert said in done.err
 
 
+def test_a_pipe_cites_nothing_that_could_be_read_twice(
+    home: Home, old: list[str], call: Call, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = call("gc", home.path, "--cited-by", tmp_path / "pipe")
+    assert (done.code, done.out) == (2, "")
+    assert "--cited-by: pipe: expected a file or folder, got something else" in done.err
+
+
 @pytest.mark.parametrize(
     ("text", "cutoff"),
     [

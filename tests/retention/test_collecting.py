@@ -205,8 +205,10 @@ def test_a_link_where_something_cites_stops_everything(home: OldHome, tmp_path: 
     home.state("s.json", "transcript:s1:1")
     (home.path / "states/link.json").symlink_to(tmp_path / "elsewhere.json")
     assert [one.target for one in home.gc().unreadable] == ["states/link.json"]
+    # Any file of the home may cite.
     (home.path / "states/link.json").rename(home.path / "link.txt")
-    assert home.gc().unreadable == ()
+    assert [one.target for one in home.gc().unreadable] == ["link.txt"]
+    (home.path / "link.txt").unlink()
     (home.path / "states").rename(tmp_path / "states")
     (home.path / "states").symlink_to(tmp_path / "states")
     assert [one.target for one in home.gc().unreadable] == ["states"]
@@ -474,6 +476,54 @@ def test_files_elsewhere_can_be_named_that_cite(home: OldHome, tmp_path: Path) -
     ]
     lost = home.gc(delete=True, cited_by=(str(tmp_path / "nothing"),))
     assert [one.target for one in lost.unreadable] == ["nothing"]
+
+
+def test_a_container_that_is_named_is_read_as_one(home: OldHome, tmp_path: Path) -> None:
+    zstd = pytest.importorskip("backports.zstd")
+    entry = {"type": "user", "uuid": "u1", "sessionId": "x", "message": {"role": "user"}}
+    entry["message"]["content"] = home.pointers["a.txt"]  # type: ignore[index]
+    packed = tmp_path / "session.jsonl.zst"
+    packed.write_bytes(zstd.compress(json.dumps(entry).encode() + b"\n"))
+    (tmp_path / "link").symlink_to(packed)
+    for name in ("session.jsonl.zst", "link"):
+        report = home.gc(cited_by=(str(tmp_path / name),))
+        assert report.unreadable == ()
+        assert "a.txt" not in {one.artifact.filename for one in report.removable}
+    packed.write_bytes(b"\x1f\x8b\x08 rubbish")
+    lost = home.gc(delete=True, cited_by=(str(packed),))
+    assert [one.target for one in lost.unreadable] == ["session.jsonl.zst"]
+
+
+@pytest.mark.parametrize("folder", ["x", "x/tool-results"])
+def test_a_link_below_what_cites_stops(home: OldHome, tmp_path: Path, folder: str) -> None:
+    (tmp_path / "notes" / folder).mkdir(parents=True)
+    (tmp_path / "notes" / folder / "link.txt").symlink_to(tmp_path / "nothing")
+    report = home.gc(delete=True, cited_by=(str(tmp_path / "notes"),))
+    assert [one.target for one in report.unreadable] == [f"notes/{folder}/link.txt"]
+
+
+@pytest.mark.parametrize(
+    "name", ["s1/tool-results.jsonl", "s1/tool-results.torn", "s1/tool-results/b.txt"]
+)
+def test_below_what_cites_nothing_is_the_homes_own(
+    home: OldHome, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "notes" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(home.pointers["b.txt"])
+    order = {"delete": True, "cited_by": (str(tmp_path / "notes"),)}
+    path.with_name("x").write_bytes(b"\x1f\x8b\x08 rubbish")
+    assert len(home.gc(**order).unreadable) == 1
+    path.with_name("x").unlink()
+    assert home.gc(**order).unreadable == ()
+    assert home.files() == {"b.txt"}
+
+
+def test_a_receipt_called_like_a_ledger_cites(home: OldHome) -> None:
+    home.write("receipts/tool-results.jsonl", home.pointers["a.txt"])
+    home.write("snapshots/tool-results.torn", home.pointers["b.txt"])
+    home.gc(delete=True)
+    assert home.files() == {"a.txt", "b.txt"}
 
 
 def test_a_home_that_is_not_there_or_empty(tmp_path: Path) -> None:
