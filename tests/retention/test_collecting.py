@@ -330,10 +330,29 @@ def test_bytes_that_were_removed_are_stored_anew_under_another_name(home: OldHom
         assert store.read(again.pointer).text == "the text of a.txt\n"
 
 
-def test_a_removal_that_was_cut_off_is_finished(home: OldHome) -> None:
+def _say_removed(home: OldHome, at: datetime | None) -> None:
+    told = {} if at is None else {"recorded_at": f"{at:%Y-%m-%dT%H:%M:%S}Z"}
+    line = {"event": "removed", "filename": "a.txt", "schema": "ctxaudit.artifact/1", **told}
     ledger = home.path / "s1/tool-results.jsonl"
-    line = b'{"event":"removed","filename":"a.txt","schema":"ctxaudit.artifact/1"}\n'
-    ledger.write_bytes(ledger.read_bytes() + line)
+    ledger.write_bytes(ledger.read_bytes() + json.dumps(line).encode() + b"\n")
+
+
+@pytest.mark.parametrize("at", [None, LONG_AGO])
+def test_what_was_put_back_is_stored_again(home: OldHome, at: datetime | None) -> None:
+    # As `cp --preserve` and `tar` do: the old time of change, and an inode of today.
+    _say_removed(home, at)
+    today = datetime.now(UTC)
+    report = home.gc(delete=True, now=today)
+    assert home.files() == {"a.txt"}
+    (kept,) = report.kept
+    assert str(kept.reason) == "young"
+    (gone,) = home.gc(delete=True, now=today + timedelta(days=2)).removable
+    assert (gone.artifact.filename, gone.is_finished) == ("a.txt", False)
+    assert home.events("a.txt") == ["stored", "removed", "removed"]
+
+
+def test_a_removal_that_was_cut_off_is_finished(home: OldHome) -> None:
+    _say_removed(home, datetime.now(UTC) + timedelta(hours=1))
     # The evidence is there and whole, whatever the ledger says of it.
     with SourcePointerResolver(home.path, home.path) as resolver:
         assert resolver.resolve(home.pointers["a.txt"]).reason == Reason.VERIFIED_ARTIFACT
@@ -349,9 +368,7 @@ def test_a_removal_that_was_cut_off_is_finished(home: OldHome) -> None:
 def test_a_removal_that_was_cut_off_is_not_finished_where_something_cites_it_now(
     home: OldHome,
 ) -> None:
-    ledger = home.path / "s1/tool-results.jsonl"
-    line = b'{"event":"removed","filename":"a.txt","schema":"ctxaudit.artifact/1"}\n'
-    ledger.write_bytes(ledger.read_bytes() + line)
+    _say_removed(home, datetime.now(UTC) + timedelta(hours=1))
     home.state("s.json", home.pointers["a.txt"])
     home.gc(delete=True)
     assert home.files() == {"a.txt"}
