@@ -146,8 +146,9 @@ def _lines(report: GcReport, name: str, manner: Manner) -> Iterator[str]:
     if report.stopped_by:
         yield f"stopped: {report.stopped_by}"
     if report.unreadable:
+        was = "would be" if report.is_dry_run else "more was" if report.removable else "was"
         yield (
-            f"{name}: nothing {'would be' if report.is_dry_run else 'more was'} removed: "
+            f"{name}: nothing {was} removed: "
             f"{len(report.unreadable):,} that may cite cannot be read; {report.undecided:,} "
             "undecided"
         )

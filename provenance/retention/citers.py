@@ -15,7 +15,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from provenance.artifacts.ledger import LEDGER_NAME
 from provenance.artifacts.recovery import TORN_NAME
@@ -87,6 +87,7 @@ class Citers:
         prefix: str = "",
         is_home: bool = True,
         only: str | None = None,
+        strange: Collection[tuple[str, str]] = (),
         limits: Limits = DEFAULT_LIMITS,
         cited: dict[tuple[str, str], dict[CiterKind, str]] | None = None,
     ) -> None:
@@ -98,6 +99,7 @@ class Citers:
             prefix: stands before the names of files.
             is_home: it is the home of the artifacts; False: nothing below it is one of them.
             only: the one file of it that is read; None: all.
+            strange: what lies among the artifacts and is not known to be the store's.
             limits: bounds on states, receipts, lock files and transcripts.
             cited: where to note what is cited; None: a dictionary of its own.
         """
@@ -107,6 +109,7 @@ class Citers:
         self._prefix = prefix
         self._is_home = is_home
         self._only = only
+        self._strange = strange
         self._limits = limits
         self._unreadable: list[Unreadable] = []
         self._seen: dict[Names, FileFacts] = {}
@@ -203,7 +206,8 @@ class Citers:
     def _mentions(self, file: OpenFile, folder: Directory, names: Names) -> MentionFinder:
         finder = MentionFinder(self._stored)
         is_artifact = self._is_home and _is_artifact(names)
-        if is_artifact or _is_journal(folder, names[-1]):
+        is_own = is_artifact and (names[0], names[-1]) not in self._strange
+        if is_own or _is_journal(folder, names[-1]):
             pieces = _pieces(file)  # the store takes any bytes, and they are nobody's container
         elif is_packed(file.read_at(0, _BLOCK_BYTES)):
             pieces = unpacked(file, folder, names[-1], limits=self._limits)

@@ -112,10 +112,11 @@ class _Run:
             self._home, limits=self._order.limits, stale_before=self._stale_before
         )
         self._stored = StoredNames(one.name for one in self._inventory.artifacts)
+        strange = {one.name for one in self._inventory.artifacts if one.sha256 is None}
         # 2. What cites it?
         limits = self._order.limits
         self._citers = (
-            Citers(self._home, self._stored, limits=limits, cited=self._cited),
+            Citers(self._home, self._stored, strange=strange, limits=limits, cited=self._cited),
             *(
                 Citers(
                     root,

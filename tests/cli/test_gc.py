@@ -89,6 +89,7 @@ def test_what_cannot_be_read_is_4_and_named(home: Home, old: list[str], call: Ca
             in done.out
         )
         assert "1 undecided" in done.out
+        assert f"nothing {'was' if arguments else 'would be'} removed" in done.out
 
 
 def test_an_audit_at_work_is_1(home: Home, old: list[str], call: Call) -> None:

@@ -266,6 +266,15 @@ def test_an_artifact_is_bytes_and_no_container(home: OldHome) -> None:
     assert home.gc().unreadable == ()
 
 
+def test_what_lies_among_artifacts_and_has_no_line_is_read_as_any_file(home: OldHome) -> None:
+    home.write("s1/tool-results/by-hand.txt", b"PK\x03\x04 no archive")
+    home.write("notes/tool-results/x.zip", b"PK\x03\x04 no archive")
+    assert [one.target for one in home.gc(delete=True).unreadable] == [
+        "notes/tool-results/x.zip",
+        "s1/tool-results/by-hand.txt",
+    ]
+
+
 def test_links_hard_links_and_foreign_things_stay(home: OldHome, tmp_path: Path) -> None:
     folder = home.path / "s1/tool-results"
     outside = tmp_path / "outside.txt"
@@ -528,11 +537,11 @@ def test_below_what_cites_nothing_is_the_homes_own(
     path = tmp_path / "notes" / name
     path.parent.mkdir(parents=True)
     path.write_text(home.pointers["b.txt"])
-    order = {"delete": True, "cited_by": (str(tmp_path / "notes"),)}
+    notes = (str(tmp_path / "notes"),)
     path.with_name("x").write_bytes(b"\x1f\x8b\x08 rubbish")
-    assert len(home.gc(**order).unreadable) == 1
+    assert len(home.gc(delete=True, cited_by=notes).unreadable) == 1
     path.with_name("x").unlink()
-    assert home.gc(**order).unreadable == ()
+    assert home.gc(delete=True, cited_by=notes).unreadable == ()
     assert home.files() == {"b.txt"}
 
 
