@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from provenance.artifacts.ledger import (
     LEDGER_NAME,
@@ -222,7 +222,9 @@ def _last_use(facts: FileFacts, last: LedgerEntry | None) -> datetime | None:
 
 def _moment(nanoseconds: int) -> datetime | None:
     try:
-        return datetime.fromtimestamp(nanoseconds // 10**9, UTC)
+        # Not by way of a float: what is put back at once is told from what was left.
+        whole, rest = divmod(nanoseconds // 1000, 10**6)
+        return datetime.fromtimestamp(whole, UTC) + timedelta(microseconds=rest)
     except (ValueError, OverflowError, OSError):
         return None
 

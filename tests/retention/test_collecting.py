@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -358,6 +359,17 @@ def test_what_was_put_back_is_stored_again(home: OldHome, at: datetime | None) -
     (gone,) = home.gc(delete=True, now=today + timedelta(days=2)).removable
     assert (gone.artifact.filename, gone.is_finished) == ("a.txt", False)
     assert home.events("a.txt") == ["stored", "removed", "removed"]
+
+
+def test_what_is_put_back_at_once_is_no_removal_that_was_cut_off(
+    home: OldHome, tmp_path: Path
+) -> None:
+    path = home.path / "s1/tool-results/a.txt"
+    shutil.copy2(path, tmp_path)
+    home.gc(delete=True, now=datetime.now(UTC) + timedelta(microseconds=1))
+    shutil.copy2(tmp_path / "a.txt", path)
+    assert home.gc(delete=True, now=datetime.now(UTC)).removable == ()
+    assert home.files() == {"a.txt"}
 
 
 def test_a_removal_that_was_cut_off_is_finished(home: OldHome) -> None:

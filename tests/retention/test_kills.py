@@ -99,10 +99,10 @@ home.spill("a.txt", "a")
 home.spill("b.txt", "b", session="s2")
 subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
 report = home.gc(delete=True)
-print(json.dumps([report.stopped_by, [one.message for one in report.failed]]))
+print(json.dumps({"why": report.stopped_by, "failed": [one.message for one in report.failed]}))
 """,
         tmp_path,
         what="a read-only disk was",
     )
     why = "log: expected to write, got EROFS"
-    assert said == [why, [why]]
+    assert said == {"why": why, "failed": [why]}
