@@ -20,6 +20,7 @@ from provenance._version import __version__
 from provenance.audit.labels import target_labels
 from provenance.clock import utc_now
 from provenance.fs import TrustedRoot
+from provenance.fs.places import is_readable_kind
 from provenance.retention import GcOrder, GcReport, collect_garbage
 from provenance.retention.reporting import document_of, kept_by
 
@@ -82,7 +83,8 @@ def collect(
     """Collect garbage in a home and say what was found; gives the exit code.
 
     Raises:
-        click.UsageError: HOME is no folder, or --older-than is not understood.
+        click.UsageError: HOME is no folder, --cited-by a pipe or device, or --older-than not
+            understood.
     """
     now, interrupts = utc_now(), interrupts_of(ctx)
     try:
@@ -91,6 +93,11 @@ def collect(
         raise click.UsageError(f"--older-than: {error}, got {older_than[:40]!a}", ctx) from None
     if not is_folder(home):
         raise click.UsageError(f"HOME: {label_of(home)}: expected a folder", ctx)
+    for path in cited_by:
+        if not is_readable_kind(path):
+            raise click.UsageError(
+                f"--cited-by: {label_of(path)}: expected a file or folder, got something else", ctx
+            )
     order = GcOrder(cutoff=cutoff, delete=delete, cited_by=cited_by)
     with TrustedRoot(home) as root:
         # What went is always told; until then an interrupt ends the run at once.
@@ -139,8 +146,9 @@ def _lines(report: GcReport, name: str, manner: Manner) -> Iterator[str]:
     if report.stopped_by:
         yield f"stopped: {report.stopped_by}"
     if report.unreadable:
+        was = "would be" if report.is_dry_run else "more was" if report.removable else "was"
         yield (
-            f"{name}: nothing {'would be' if report.is_dry_run else 'more was'} removed: "
+            f"{name}: nothing {was} removed: "
             f"{len(report.unreadable):,} that may cite cannot be read; {report.undecided:,} "
             "undecided"
         )

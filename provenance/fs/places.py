@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-__all__ = ["Place", "is_in_use", "place_of"]
+__all__ = ["Place", "is_in_use", "is_readable_kind", "named_place", "place_of"]
 
 _Identity = tuple[int, int]
 
@@ -54,6 +54,28 @@ def place_of(path: str | os.PathLike[str], targets: Iterable[str | os.PathLike[s
     if not (files | folders).isdisjoint({written, *_identities((written,))}):
         return Place.TARGET
     return Place.OUTSIDE if folders.isdisjoint(_identities(_above(written))) else Place.BELOW
+
+
+def named_place(path: str | os.PathLike[str]) -> tuple[str, str | None]:
+    """Say where to look for what a person named: a folder, and a file in it.
+
+    Links are followed, as for any name on a command line. The second is None where a folder was
+    named. What is not there counts as a file.
+    """
+    found = _stat(path)
+    if found is not None and stat.S_ISDIR(found.st_mode):
+        return os.fspath(path), None
+    try:
+        folder, name = os.path.split(os.path.realpath(path))
+    except (OSError, ValueError):
+        folder, name = os.path.split(os.fspath(path))
+    return folder or ".", name or "."
+
+
+def is_readable_kind(path: str | os.PathLike[str]) -> bool:
+    """Say whether it is a file or folder; False for a pipe or device, True where nothing is."""
+    found = _stat(path)
+    return found is None or stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
 
 
 def is_in_use(path: str | os.PathLike[str]) -> bool:

@@ -15,7 +15,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from provenance.artifacts.ledger import LEDGER_NAME
 from provenance.artifacts.recovery import TORN_NAME
@@ -34,19 +34,22 @@ from provenance.fs import (
     TrustedRoot,
     read_whole,
 )
+from provenance.fs.database_copy import is_database
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.pointers import is_name
 from provenance.retention.locks import LOCK_NAME, require_lock
 from provenance.retention.mentions import MentionFinder, StoredNames
 from provenance.retention.packed import is_packed, unpacked
+from provenance.retention.texts import text_only
 from provenance.retention.values import CiterKind, Unreadable
-from provenance.retention.versions import DATABASE_NAME, cited_by_versions
+from provenance.retention.versions import STORE_FILES, cited_by_versions
 from provenance.transcripts.checking import check_transcript
 from provenance.transcripts.formats import is_candidate
 
 __all__ = ["Citers"]
 
 _BLOCK_BYTES = 1 << 20
+_HEAD_BYTES = 100
 # As deep as a tree of transcripts is looked into.
 _MOST_LEVELS = 64
 _TRANSCRIPTS, _STATES, _RECEIPTS, _SEALS = "transcripts", "states", "receipts", "seals"
@@ -59,6 +62,9 @@ _PLACES = {
 }
 # Where a link or a device may stand for a file that cites.
 _CITING = frozenset({*_PLACES, "snapshots"})
+# What SQLite keeps beside a database; the first and the last are read with it.
+_JOURNALS = ("-wal", "-shm", "-journal")
+_NO_SESSIONS = RESERVED_SESSIONS | _CITING
 
 Names = tuple[str, ...]
 
@@ -79,6 +85,9 @@ class Citers:
         stored: StoredNames,
         *,
         prefix: str = "",
+        is_home: bool = True,
+        only: str | None = None,
+        strange: Collection[tuple[str, str]] = (),
         limits: Limits = DEFAULT_LIMITS,
         cited: dict[tuple[str, str], dict[CiterKind, str]] | None = None,
     ) -> None:
@@ -88,6 +97,9 @@ class Citers:
             home: a home, or another folder whose files cite the artifacts of one.
             stored: the artifacts.
             prefix: stands before the names of files.
+            is_home: it is the home of the artifacts; False: nothing below it is one of them.
+            only: the one file of it that is read; None: all.
+            strange: what lies among the artifacts and is not known to be the store's.
             limits: bounds on states, receipts, lock files and transcripts.
             cited: where to note what is cited; None: a dictionary of its own.
         """
@@ -95,6 +107,9 @@ class Citers:
         self._home = home
         self._stored = stored
         self._prefix = prefix
+        self._is_home = is_home
+        self._only = only
+        self._strange = strange
         self._limits = limits
         self._unreadable: list[Unreadable] = []
         self._seen: dict[Names, FileFacts] = {}
@@ -107,10 +122,20 @@ class Citers:
     def read(self) -> None:
         """Read every file that is new or has changed since the last time."""
         self._unreadable = []
+        if self._only is not None:
+            self._read_named(self._only)
+            return
         self._read_versions()
         waiting: list[Names] = [()]
         while waiting:
             waiting += self._read_folder(waiting.pop())
+
+    def _read_named(self, name: str) -> None:
+        try:
+            with self._home.open_directory() as folder:
+                self._read_file(folder, (name,))
+        except CtxauditError as error:
+            self._refuse((name,), error)
 
     def _read_versions(self) -> None:
         try:
@@ -135,7 +160,9 @@ class Citers:
                             found.append(place)
                         case _:
                             self._pass_over(place, entry)
-        except SourceAbsent:
+        except SourceAbsent as error:
+            if not names and not self._is_home:
+                self._refuse(names, error)  # named by the operator
             return ()  # it went meanwhile
         except CtxauditError as error:
             self._refuse(names, error)
@@ -146,21 +173,21 @@ class Citers:
         return found[::-1]
 
     def _pass_over(self, names: Names, entry: Entry) -> None:
-        """Follow no link and open no device; say so where a file that cites should stand."""
-        if _is_artifact(names):
+        """Follow no link and open no device; say so where a file that cites may stand."""
+        if self._is_home and _is_foreign(names):
             return
-        if names[0] in _CITING or is_candidate(entry.name):
+        if entry.kind == "link" or names[0] in _CITING or is_candidate(entry.name):
             kind = "a link" if entry.kind == "link" else "something else"
             self._refuse(names, _Unread(f"file: expected a regular file, got {kind}"))
 
     def _read_file(self, folder: Directory, names: Names) -> None:
-        if _is_bookkeeping(names):
+        if _is_bookkeeping(names, is_home=self._is_home):
             return
         try:
             with folder.open_file(names[-1]) as file:
                 if self._seen.get(names) == file.facts:
                     return
-                kind = _kind_of(names)
+                kind = _kind_of(names, is_home=self._is_home)
                 for _ in range(self._limits.read_attempts):
                     facts = file.refresh()
                     self._note(self._mentions(file, folder, names), kind, "/".join(names))
@@ -170,20 +197,25 @@ class Citers:
                     raise SourceChanged("file: expected no change during the read, got one")
                 self._require_whole(file, names)
                 self._seen[names] = facts
-        except SourceAbsent:
-            return
+        except SourceAbsent as error:
+            if self._only is not None:
+                self._refuse(names, error)
         except CtxauditError as error:
             self._refuse(names, error)
 
     def _mentions(self, file: OpenFile, folder: Directory, names: Names) -> MentionFinder:
         finder = MentionFinder(self._stored)
-        if not _is_artifact(names) and is_packed(file.read_at(0, _BLOCK_BYTES)):
-            for piece in unpacked(file, folder, names[-1], limits=self._limits):
-                finder.feed(piece)
-            return finder
-        for piece in _pieces(file):
+        is_artifact = self._is_home and _is_artifact(names)
+        is_own = is_artifact and (names[0], names[-1]) not in self._strange
+        if is_own or _is_journal(folder, names[-1]):
+            pieces = _pieces(file)  # the store takes any bytes, and they are nobody's container
+        elif is_packed(file.read_at(0, _BLOCK_BYTES)):
+            pieces = unpacked(file, folder, names[-1], limits=self._limits)
+        else:
+            pieces = text_only(_pieces(file))
+        for piece in pieces:
             finder.feed(piece)
-        if _is_artifact(names) and not self._prefix:
+        if is_artifact:
             finder.found.discard((names[0], names[-1]))  # a text that names itself
         return finder
 
@@ -234,23 +266,41 @@ def _pieces(file: OpenFile) -> Iterator[bytes]:
         yield piece
 
 
+def _is_journal(folder: Directory, name: str) -> bool:
+    """Say whether this lies beside a database, with which it is read."""
+    for ending in _JOURNALS:
+        if name.endswith(ending):
+            try:
+                with folder.open_file(name.removesuffix(ending)) as file:
+                    return is_database(file.read_at(0, _HEAD_BYTES))
+            except CtxauditError:
+                return False
+    return False
+
+
 def _is_artifact(names: Names) -> bool:
-    return len(names) == 3 and names[1] == ARTIFACT_FOLDER and names[0] not in RESERVED_SESSIONS
+    return len(names) == 3 and names[1] == ARTIFACT_FOLDER and names[0] not in _NO_SESSIONS
 
 
-def _is_bookkeeping(names: Names) -> bool:
+def _is_foreign(names: Names) -> bool:
+    """Say whether a link or device stands for an artifact, or for a folder of them."""
+    folder = (*names, "") if len(names) == 2 else names
+    return _is_artifact(folder)
+
+
+def _is_bookkeeping(names: Names, *, is_home: bool) -> bool:
     """Say whether this is the store's own word about its files, or is read in another way."""
     match names:
         case (folder, name) if folder == _STATES:
-            return name.startswith(DATABASE_NAME)
-        case (folder, name) if folder not in RESERVED_SESSIONS:
+            return name in STORE_FILES
+        case (folder, name) if is_home and folder not in _NO_SESSIONS:
             return name in (LEDGER_NAME, TORN_NAME)
         case _:
             return False
 
 
-def _kind_of(names: Names) -> CiterKind:
-    if _is_artifact(names):
+def _kind_of(names: Names, *, is_home: bool) -> CiterKind:
+    if is_home and _is_artifact(names):
         return CiterKind.ARTIFACT
     place = _PLACES.get(names[0])
     if place is not None and (len(names) == 2 or names[0] == LOCK_NAME or place == CiterKind.SEAL):

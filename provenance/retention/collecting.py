@@ -24,11 +24,11 @@ from provenance.artifacts.verify import ARTIFACT_FOLDER
 from provenance.clock import Clock, require_zoned
 from provenance.errors import CtxauditError
 from provenance.fs import Directory, FolderGuard, SourceAbsent, TrustedRoot, WriteFailed
-from provenance.fs.operator_stream import iterate_operator_file
+from provenance.fs.places import named_place
 from provenance.retention.citers import Citers
 from provenance.retention.deciding import decide
 from provenance.retention.inventory import take_inventory
-from provenance.retention.mentions import MentionFinder, StoredNames
+from provenance.retention.mentions import StoredNames
 from provenance.retention.removal import Removed, remove_artifacts
 from provenance.retention.values import (
     DEFAULT_GRACE,
@@ -99,7 +99,8 @@ class _Run:
         self._cutoff = cutoff
         self._stale_before = stale_before
         self._inventory = Inventory()
-        self._roots = tuple(map(TrustedRoot, order.cited_by))
+        self._named = tuple(map(named_place, order.cited_by))
+        self._roots = tuple(TrustedRoot(folder) for folder, _ in self._named)
         self._citers: tuple[Citers, ...] = ()
         self._cited: dict[tuple[str, str], dict[CiterKind, str]] = {}
         self._stored = StoredNames(())
@@ -111,19 +112,22 @@ class _Run:
             self._home, limits=self._order.limits, stale_before=self._stale_before
         )
         self._stored = StoredNames(one.name for one in self._inventory.artifacts)
+        strange = {one.name for one in self._inventory.artifacts if one.sha256 is None}
         # 2. What cites it?
         limits = self._order.limits
         self._citers = (
-            Citers(self._home, self._stored, limits=limits, cited=self._cited),
+            Citers(self._home, self._stored, strange=strange, limits=limits, cited=self._cited),
             *(
                 Citers(
                     root,
                     self._stored,
-                    prefix=f"{_label(str(root.path))}/",
+                    prefix=f"{_label(folder)}/" if only is None else "",
+                    is_home=False,
+                    only=only,
                     limits=limits,
                     cited=self._cited,
                 )
-                for root in self._roots
+                for root, (folder, only) in zip(self._roots, self._named, strict=True)
             ),
         )
         return self._judged()
@@ -149,10 +153,7 @@ class _Run:
         )
 
     def _read_citers(self) -> Iterator[Unreadable]:
-        for citers, path in zip(self._citers, (None, *self._order.cited_by), strict=True):
-            if path is not None and not _is_folder(path):
-                yield from self._read_operator_file(path)
-                continue
+        for citers in self._citers:
             citers.read()
             yield from citers.unreadable
         try:
@@ -164,16 +165,6 @@ class _Run:
                         kinds.setdefault(CiterKind.SEAL, _SEALS)
         except CtxauditError as error:
             yield Unreadable(_SEALS, str(error))
-
-    def _read_operator_file(self, path: str) -> Iterator[Unreadable]:
-        finder = MentionFinder(self._stored)
-        try:
-            for block in iterate_operator_file(path):
-                finder.feed(block)
-        except CtxauditError as error:
-            yield Unreadable(_label(path), str(error))
-        for name in finder.found:
-            self._cited.setdefault(name, {}).setdefault(CiterKind.FILE, _label(path))
 
     def remove(self, report: GcReport, now: datetime) -> GcReport:
         """Remove what goes, alone in the home; gives the report of what happened."""
@@ -286,15 +277,6 @@ def _has_seals(home: TrustedRoot) -> bool:
             return bool(folder.entries())
     except SourceAbsent:
         return False
-
-
-def _is_folder(path: str) -> bool:
-    try:
-        with TrustedRoot(path) as root:
-            root.open_directory().close()
-    except CtxauditError:
-        return False
-    return True
 
 
 def _label(path: str) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from provenance.artifacts.ledger import (
     LEDGER_NAME,
@@ -196,19 +196,37 @@ def _artifact(
         sha256=None if stored is None else stored.sha256,
         blake3=None if stored is None else stored.blake3,
         last_use=_last_use(facts, last),
-        is_removed=last is not None and last.event is LedgerEvent.REMOVED,
+        is_removed=_is_removed(facts, last),
         is_foreign=facts.nlink != 1 or (owner is not None and facts.uid != owner),
         lines=ledger.lines.get(name, 0),
     )
 
 
+def _is_removed(facts: FileFacts, last: LedgerEntry | None) -> bool:
+    """Say whether the ledger speaks of this very file; one put back since is stored again."""
+    if last is None or last.event is not LedgerEvent.REMOVED:
+        return False
+    told, changed = entry_time(last), _moment(facts.ctime_ns)
+    return told is not None and changed is not None and changed < told
+
+
 def _last_use(facts: FileFacts, last: LedgerEntry | None) -> datetime | None:
     told = None if last is None else entry_time(last)
-    try:
-        changed = datetime.fromtimestamp(facts.mtime_ns // 10**9, UTC)
-    except (ValueError, OverflowError, OSError):
+    is_back = last is not None and last.event is LedgerEvent.REMOVED
+    # Whoever puts a file back gives it the old time of change, and a new one of its inode.
+    changed = _moment(max(facts.mtime_ns, facts.ctime_ns) if is_back else facts.mtime_ns)
+    if changed is None:
         return None  # no time of our calendar: it is never old enough
     return changed if told is None or changed > told else told
+
+
+def _moment(nanoseconds: int) -> datetime | None:
+    try:
+        # Not by way of a float: what is put back at once is told from what was left.
+        whole, rest = divmod(nanoseconds // 1000, 10**6)
+        return datetime.fromtimestamp(whole, UTC) + timedelta(microseconds=rest)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _shown(name: str) -> str:

@@ -20,6 +20,7 @@ Example:
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,7 +30,7 @@ from provenance.artifacts.ledger import LedgerFault, LedgerLines, read_entries
 from provenance.artifacts.ledger_entry import LedgerEntry, LedgerEvent, encode_entry
 from provenance.artifacts.recovery import settle_tail
 from provenance.errors import CtxauditError
-from provenance.fs import TrustedRoot
+from provenance.fs import ReadFailed, TrustedRoot, WriteFailed
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.retention.inventory import LedgerFacts
 from provenance.retention.values import Failed, Removable
@@ -79,7 +80,7 @@ def remove_artifacts(
         CtxauditError: the session's folder or ledger could not be opened; nothing was removed.
     """
     done = Removed()
-    handles = SessionHandles.open(home, session_id, create=False)
+    handles = _open(home, session_id)
     try:
         # 1. Alone with the ledger; a spill of equal bytes waits, and sees our lines.
         with handles.ledger.lock(lock_timeout_seconds):
@@ -103,6 +104,16 @@ def remove_artifacts(
     finally:
         handles.close()
     return done
+
+
+def _open(home: TrustedRoot, session_id: str) -> SessionHandles:
+    try:
+        return SessionHandles.open(home, session_id, create=False)
+    except ReadFailed as error:
+        if error.errno != errno.EROFS:
+            raise
+        # Nothing but the ledger is opened for writing.
+        raise WriteFailed("log: expected to write, got EROFS", errno.EROFS) from None
 
 
 def _catch_up(handles: SessionHandles, limits: Limits) -> LedgerFacts:

@@ -88,7 +88,8 @@ class StoredArtifact:
         sha256: as the ledger has it; None: no line says that it was stored.
         blake3: the same.
         last_use: the time of the last line that names it, or of its last change if that is later.
-        is_removed: its last line says that it was removed: a collection was killed.
+        is_removed: its last line says that it was removed, and the file is older than the line: a
+            collection was killed.
         is_foreign: a link, a hard link, another owner's, or no file at all.
         lines: how many ledger lines name it.
     """

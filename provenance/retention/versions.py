@@ -15,10 +15,12 @@ from collections.abc import Iterator
 from provenance.errors import CtxauditError, DataError
 from provenance.fs import SourceAbsent, TrustedRoot
 
-__all__ = ["DATABASE_NAME", "VersionsUnreadable", "cited_by_versions"]
+__all__ = ["DATABASE_NAME", "STORE_FILES", "VersionsUnreadable", "cited_by_versions"]
 
 DATABASE_NAME = "states.sqlite3"
-"""The store's name in a home's `states` folder; its journals' names begin with it."""
+"""The store's name in a home's `states` folder."""
+STORE_FILES = frozenset(DATABASE_NAME + ending for ending in ("", "-wal", "-shm", "-journal"))
+"""It and what SQLite keeps beside it."""
 
 
 class VersionsUnreadable(DataError):
@@ -62,5 +64,5 @@ def _require_no_remains(home: TrustedRoot) -> None:
         return
     except CtxauditError as error:
         raise VersionsUnreadable(str(error)) from None
-    if any(name.startswith(DATABASE_NAME) for name in names):
+    if not STORE_FILES.isdisjoint(names):
         raise VersionsUnreadable(f"{DATABASE_NAME}: expected the store, got only its journal")

@@ -89,6 +89,7 @@ def test_what_cannot_be_read_is_4_and_named(home: Home, old: list[str], call: Ca
             in done.out
         )
         assert "1 undecided" in done.out
+        assert f"nothing {'was' if arguments else 'would be'} removed" in done.out
 
 
 def test_an_audit_at_work_is_1(home: Home, old: list[str], call: Call) -> None:
@@ -117,6 +118,15 @@ def test_usage(home: Home, call: Call, arguments: tuple[str, ...], said: str) ->
     done = call("gc", *([] if arguments[0] == "nowhere" else [home.path]), *arguments)
     assert done.code == 2
     assert said in done.err
+
+
+def test_a_pipe_cites_nothing_that_could_be_read_twice(
+    home: Home, old: list[str], call: Call, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = call("gc", home.path, "--cited-by", tmp_path / "pipe")
+    assert (done.code, done.out) == (2, "")
+    assert "--cited-by: pipe: expected a file or folder, got something else" in done.err
 
 
 @pytest.mark.parametrize(

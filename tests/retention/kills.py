@@ -69,7 +69,7 @@ def die_at_every_call(folder: str) -> None:
             child = os.fork()
             if child == 0:
                 _die_removing(_Death(at, moment))
-                home.gc(delete=True)
+                home.gc(delete=True, now=_after_all())
                 os._exit(0)
             lived = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
             said["between"] += _check(home)
@@ -93,6 +93,11 @@ def _die_removing(death: _Death) -> None:
     collecting.remove_artifacts = watched  # type: ignore[assignment]
 
 
+def _after_all() -> datetime:
+    """A time of collection after which no file was put back: inodes have times of today."""
+    return datetime.now(UTC) + timedelta(days=2)
+
+
 def _check(home: OldHome) -> bool:
     """Everything that is gone has its line; the next spill and collection put right the rest."""
     ledger = (home.path / "s1/tool-results.jsonl").read_bytes()
@@ -113,7 +118,7 @@ def _check(home: OldHome) -> bool:
         again = store.spill("s1", "the text of c.txt\n")
         assert store.read(again.pointer).text == "the text of c.txt\n"
     home.age("s1", again.filename, later(1))
-    home.gc(delete=True)
+    home.gc(delete=True, now=_after_all())
     assert home.files() == {"b.txt"}
     assert home.events("a.txt") == ["stored", "removed"]
     return bool(set(removed) - gone)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -205,8 +206,10 @@ def test_a_link_where_something_cites_stops_everything(home: OldHome, tmp_path: 
     home.state("s.json", "transcript:s1:1")
     (home.path / "states/link.json").symlink_to(tmp_path / "elsewhere.json")
     assert [one.target for one in home.gc().unreadable] == ["states/link.json"]
+    # Any file of the home may cite.
     (home.path / "states/link.json").rename(home.path / "link.txt")
-    assert home.gc().unreadable == ()
+    assert [one.target for one in home.gc().unreadable] == ["link.txt"]
+    (home.path / "link.txt").unlink()
     (home.path / "states").rename(tmp_path / "states")
     (home.path / "states").symlink_to(tmp_path / "states")
     assert [one.target for one in home.gc().unreadable] == ["states"]
@@ -262,6 +265,15 @@ def test_a_compressed_transcript_and_an_archive_are_read_by_their_adapters(home:
 def test_an_artifact_is_bytes_and_no_container(home: OldHome) -> None:
     home.spill("packed.txt", "PK\x03\x04 no archive")
     assert home.gc().unreadable == ()
+
+
+def test_what_lies_among_artifacts_and_has_no_line_is_read_as_any_file(home: OldHome) -> None:
+    home.write("s1/tool-results/by-hand.txt", b"PK\x03\x04 no archive")
+    home.write("notes/tool-results/x.zip", b"PK\x03\x04 no archive")
+    assert [one.target for one in home.gc(delete=True).unreadable] == [
+        "notes/tool-results/x.zip",
+        "s1/tool-results/by-hand.txt",
+    ]
 
 
 def test_links_hard_links_and_foreign_things_stay(home: OldHome, tmp_path: Path) -> None:
@@ -328,10 +340,40 @@ def test_bytes_that_were_removed_are_stored_anew_under_another_name(home: OldHom
         assert store.read(again.pointer).text == "the text of a.txt\n"
 
 
-def test_a_removal_that_was_cut_off_is_finished(home: OldHome) -> None:
+def _say_removed(home: OldHome, at: datetime | None) -> None:
+    told = {} if at is None else {"recorded_at": f"{at:%Y-%m-%dT%H:%M:%S}Z"}
+    line = {"event": "removed", "filename": "a.txt", "schema": "ctxaudit.artifact/1", **told}
     ledger = home.path / "s1/tool-results.jsonl"
-    line = b'{"event":"removed","filename":"a.txt","schema":"ctxaudit.artifact/1"}\n'
-    ledger.write_bytes(ledger.read_bytes() + line)
+    ledger.write_bytes(ledger.read_bytes() + json.dumps(line).encode() + b"\n")
+
+
+@pytest.mark.parametrize("at", [None, LONG_AGO])
+def test_what_was_put_back_is_stored_again(home: OldHome, at: datetime | None) -> None:
+    # As `cp --preserve` and `tar` do: the old time of change, and an inode of today.
+    _say_removed(home, at)
+    today = datetime.now(UTC)
+    report = home.gc(delete=True, now=today)
+    assert home.files() == {"a.txt"}
+    (kept,) = report.kept
+    assert str(kept.reason) == "young"
+    (gone,) = home.gc(delete=True, now=today + timedelta(days=2)).removable
+    assert (gone.artifact.filename, gone.is_finished) == ("a.txt", False)
+    assert home.events("a.txt") == ["stored", "removed", "removed"]
+
+
+def test_what_is_put_back_at_once_is_no_removal_that_was_cut_off(
+    home: OldHome, tmp_path: Path
+) -> None:
+    path = home.path / "s1/tool-results/a.txt"
+    shutil.copy2(path, tmp_path)
+    home.gc(delete=True, now=datetime.now(UTC) + timedelta(microseconds=1))
+    shutil.copy2(tmp_path / "a.txt", path)
+    assert home.gc(delete=True, now=datetime.now(UTC)).removable == ()
+    assert home.files() == {"a.txt"}
+
+
+def test_a_removal_that_was_cut_off_is_finished(home: OldHome) -> None:
+    _say_removed(home, datetime.now(UTC) + timedelta(hours=1))
     # The evidence is there and whole, whatever the ledger says of it.
     with SourcePointerResolver(home.path, home.path) as resolver:
         assert resolver.resolve(home.pointers["a.txt"]).reason == Reason.VERIFIED_ARTIFACT
@@ -347,9 +389,7 @@ def test_a_removal_that_was_cut_off_is_finished(home: OldHome) -> None:
 def test_a_removal_that_was_cut_off_is_not_finished_where_something_cites_it_now(
     home: OldHome,
 ) -> None:
-    ledger = home.path / "s1/tool-results.jsonl"
-    line = b'{"event":"removed","filename":"a.txt","schema":"ctxaudit.artifact/1"}\n'
-    ledger.write_bytes(ledger.read_bytes() + line)
+    _say_removed(home, datetime.now(UTC) + timedelta(hours=1))
     home.state("s.json", home.pointers["a.txt"])
     home.gc(delete=True)
     assert home.files() == {"a.txt"}
@@ -474,6 +514,54 @@ def test_files_elsewhere_can_be_named_that_cite(home: OldHome, tmp_path: Path) -
     ]
     lost = home.gc(delete=True, cited_by=(str(tmp_path / "nothing"),))
     assert [one.target for one in lost.unreadable] == ["nothing"]
+
+
+def test_a_container_that_is_named_is_read_as_one(home: OldHome, tmp_path: Path) -> None:
+    zstd = pytest.importorskip("backports.zstd")
+    entry = {"type": "user", "uuid": "u1", "sessionId": "x", "message": {"role": "user"}}
+    entry["message"]["content"] = home.pointers["a.txt"]  # type: ignore[index]
+    packed = tmp_path / "session.jsonl.zst"
+    packed.write_bytes(zstd.compress(json.dumps(entry).encode() + b"\n"))
+    (tmp_path / "link").symlink_to(packed)
+    for name in ("session.jsonl.zst", "link"):
+        report = home.gc(cited_by=(str(tmp_path / name),))
+        assert report.unreadable == ()
+        assert "a.txt" not in {one.artifact.filename for one in report.removable}
+    packed.write_bytes(b"\x1f\x8b\x08 rubbish")
+    lost = home.gc(delete=True, cited_by=(str(packed),))
+    assert [one.target for one in lost.unreadable] == ["session.jsonl.zst"]
+
+
+@pytest.mark.parametrize("folder", ["x", "x/tool-results"])
+def test_a_link_below_what_cites_stops(home: OldHome, tmp_path: Path, folder: str) -> None:
+    (tmp_path / "notes" / folder).mkdir(parents=True)
+    (tmp_path / "notes" / folder / "link.txt").symlink_to(tmp_path / "nothing")
+    report = home.gc(delete=True, cited_by=(str(tmp_path / "notes"),))
+    assert [one.target for one in report.unreadable] == [f"notes/{folder}/link.txt"]
+
+
+@pytest.mark.parametrize(
+    "name", ["s1/tool-results.jsonl", "s1/tool-results.torn", "s1/tool-results/b.txt"]
+)
+def test_below_what_cites_nothing_is_the_homes_own(
+    home: OldHome, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "notes" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(home.pointers["b.txt"])
+    notes = (str(tmp_path / "notes"),)
+    path.with_name("x").write_bytes(b"\x1f\x8b\x08 rubbish")
+    assert len(home.gc(delete=True, cited_by=notes).unreadable) == 1
+    path.with_name("x").unlink()
+    assert home.gc(delete=True, cited_by=notes).unreadable == ()
+    assert home.files() == {"b.txt"}
+
+
+def test_a_receipt_called_like_a_ledger_cites(home: OldHome) -> None:
+    home.write("receipts/tool-results.jsonl", home.pointers["a.txt"])
+    home.write("snapshots/tool-results.torn", home.pointers["b.txt"])
+    home.gc(delete=True)
+    assert home.files() == {"a.txt", "b.txt"}
 
 
 def test_a_home_that_is_not_there_or_empty(tmp_path: Path) -> None:

@@ -83,3 +83,26 @@ print(json.dumps(said))
         "same": True,
         "then": 2,
     }
+
+
+def test_on_a_disk_that_may_not_be_written_nothing_goes(tmp_path: Path) -> None:
+    said = run_with_mounts(
+        """
+import json, subprocess, sys
+from pathlib import Path
+from tests.retention.homes import OldHome
+place = Path(sys.argv[1]) / "disk"
+place.mkdir()
+subprocess.run(["mount", "-t", "tmpfs", "none", str(place)], check=True)
+home = OldHome(place / "home")
+home.spill("a.txt", "a")
+home.spill("b.txt", "b", session="s2")
+subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
+report = home.gc(delete=True)
+print(json.dumps({"why": report.stopped_by, "failed": [one.message for one in report.failed]}))
+""",
+        tmp_path,
+        what="a read-only disk was",
+    )
+    why = "log: expected to write, got EROFS"
+    assert said == {"why": why, "failed": [why]}

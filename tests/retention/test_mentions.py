@@ -37,6 +37,15 @@ def _found(data: bytes, piece: int = 1 << 20) -> set[tuple[str, str]]:
         f"artifact:s1:log.txt:{_FULL}".replace("a", "\\u0061"),
         f"artifact:s1:log.txt:{_FULL}".replace(":", "\\\\\\u003A"),
         f"artifact:s1:log.txt:{_FULL}".encode("utf-16").decode("latin-1"),
+        # A digest that is none, a short one, no digest.
+        "artifact:s1:log.txt:0123456789a",
+        "artifact:s1:log.txt:01234567",
+        "artifact:s1:log.txt",
+        "It is artifact:s1:log.txt.",
+        f"artifact:s1:log.txt:{_FULL}".replace("a", "\\u005cu0061"),
+        f"artifact:s1:log.txt:{_FULL}".replace(":", "%3A"),
+        f"artifact:s1:log.txt:{_FULL}".replace(":", "%253a"),
+        f"artifact:s1:log.txt:{_FULL}".replace(":", "\\u00253A"),
     ],
 )
 def test_a_pointer_is_found_however_it_is_spelled(text: str) -> None:
@@ -46,7 +55,8 @@ def test_a_pointer_is_found_however_it_is_spelled(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "artifact:s1:log.txt:0123456789a",  # a digest that is none
+        "artifact:s1:log",
+        "100% artifact s1 log.txt 5%3",
         f"artifact:s1:log.txt2:{_FULL}",
         f"artifact:s11:log.txt:{_FULL}",
         f"artefact:s1:log.txt:{_FULL}",
@@ -60,7 +70,14 @@ def test_the_nearest_that_is_no_citation(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["/x/s1/tool-results/log.txt", "tool-results\\/log.txt.", "C:\\s1\\\\tool-results\\\\log.txt"],
+    [
+        "tool-results/./log.txt",
+        "tool-results//.\\/./log.txt",
+        "s1%2Ftool-results%2flog.txt",
+        "/x/s1/tool-results/log.txt",
+        "tool-results\\/log.txt.",
+        "C:\\s1\\\\tool-results\\\\log.txt",
+    ],
 )
 def test_a_path_cites_that_name_in_each_session(text: str) -> None:
     assert _found(text.encode()) == {("s1", "log.txt"), ("s2", "log.txt")}
@@ -90,5 +107,8 @@ def test_long_runs_cost_no_more_than_their_length() -> None:
         b"\\" * (1 << 20) + b"u00",
         b"tool-results" + b"/" * (1 << 20),
         b"artifact:" * 99_999,
+        b"tool-results" + b"/." * (1 << 19),
+        b"%25" * (1 << 18),
+        b"artifact:s1:" + b"." * (1 << 20),
     ):
         assert _found(noise + b"\\u0061") == set()
