@@ -203,17 +203,43 @@ def test_without_the_sandbox_the_same_parser_can(
         ("open(ROOT + '/a.planted', 'w')", "an attempt to open another file"),
         ("import antigravity", "a need for the module 'antigravity'"),
         ("os.kill(PARENT, 15)", "an attempt at os.kill"),
+        ("open('secret')", "an attempt to open another file"),
+        ("import pathlib; pathlib.Path('secret').read_text()", "an attempt to open another file"),
+        ("os.open('roots/../secret', os.O_RDONLY)", "an attempt to open another file"),
+        ("open('planted', 'w')", "an attempt to open another file"),
+        ("os.listdir('.')", "an attempt to list another folder"),
+        ("os.chmod(OUTSIDE + '/secret', 0o600)", "an attempt at os.chmod"),
+        ("os.chmod('secret', 0o644)", "an attempt at os.chmod"),
+        ("import socket; socket.socket(2, 2)", "an attempt at socket.__new__"),
+        ("os.fork() or os._exit(0)", "an attempt to start a process"),
+        ("import resource; resource.prlimit(PARENT, 0)", "an attempt at resource.prlimit"),
     ],
 )
 def test_an_attempt_that_is_passed_over_is_told_all_the_same(
     attempt: str, told: str, run_planted: Callable[..., Any], tmp_path: Path
 ) -> None:
     """The guard around formats from outside passes over whatever they raise."""
-    done = run_planted(f"def act(): {attempt}", "--sandbox")
+    done = run_planted(f"os.chdir(OUTSIDE)\ndef act(): {attempt}", "--sandbox")
     assert (done.returncode, done.stdout) == (1, "")
     assert f"expected to read its roots alone, got {told}" in done.stderr
     assert done.stderr.count("\n") == 1
     _assert_untouched(tmp_path)
+
+
+def test_a_target_may_be_named_from_the_current_folder(
+    home: Any, environment: Callable[..., dict[str, str]]
+) -> None:
+    """The look-alike: the same words, from within this package."""
+    home.state("one.json", home.transcript("s1", 2))
+    done = subprocess.run(
+        [sys.executable, "-m", "cli", "verify", "--sandbox", home.path.name],
+        env=environment({"PYTHONPATH": str(CHECKOUT)}),
+        capture_output=True,
+        text=True,
+        cwd=home.path.parent,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_parser_that_reads_its_root_alone_is_no_attempt(run_planted: Callable[..., Any]) -> None:
