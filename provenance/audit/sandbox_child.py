@@ -50,9 +50,12 @@ def be_the_child(
         said = Said(give, wants_decisions=wants_decisions)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         signal.signal(STOP, said.stop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {STOP})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {STOP, signal.SIGTERM, signal.SIGHUP})
         end_with_parent(os.getppid())
+        # A group of its own, so that all that comes of it can be ended at once.
+        os.setpgid(0, 0)
         # 2. Confined before the first hostile byte is read.
         noted: list[str] = []
         confine(places, scratch=scratch, keep=(give,))

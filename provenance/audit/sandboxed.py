@@ -16,7 +16,7 @@ import os
 import select
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -40,6 +40,7 @@ __all__ = ["SandboxFailed", "readable_places", "run_sandboxed_audit"]
 # Where a home keeps the files that cite: one that was named belongs to that home.
 _CITING_FOLDERS = frozenset({"receipts", "states"})
 _BLOCK = 1 << 20
+_ENDINGS = frozenset({signal.SIGTERM, signal.SIGHUP}) if hasattr(signal, "SIGHUP") else frozenset()
 
 
 class SandboxFailed(MachineError):
@@ -80,7 +81,7 @@ def run_sandboxed_audit(
     # 2. All that will be needed, while it can still be loaded.
     load_all(with_seals=request.seal is not None)
     places = readable_places(request)
-    with scratch_folder() as scratch, _Confined() as confined:
+    with _held(_ENDINGS), scratch_folder() as scratch, _Confined() as confined:
         # 3. The child; it never comes back from here.
         confined.start(
             lambda give: be_the_child(
@@ -145,12 +146,14 @@ class _Confined:
         finally:
             os.close(give)
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with suppress(OSError):  # it does so itself, too: whoever comes first
+            os.setpgid(child, child)
         self._child = child
 
     def follow(self, listener: Listener) -> AuditReport:
         parts: dict[str, list[object]] = {}
         is_stopped = False
-        with _interrupts_wait():
+        with _held({signal.SIGINT}):
             while True:
                 try:
                     kind, payload = self._next()
@@ -174,8 +177,9 @@ class _Confined:
 
     def _next(self) -> tuple[bytes, bytes]:
         while (found := wire.take_frame(self._buffer)) is None:
-            # The only place where an interrupt is let in: nothing that was read is lost to it.
-            with _interrupts_come():
+            # The only place where an interrupt is let in: nothing that was read is lost to it. So
+            # is what asks this process to end: the folder of the child is removed first.
+            with _released({signal.SIGINT, *_ENDINGS}):
                 select.select([self._take], [], [])
             block = os.read(self._take, _BLOCK)
             if not block:
@@ -184,10 +188,13 @@ class _Confined:
         return found
 
     def _end(self) -> str:
-        _, status = os.waitpid(self._child, 0)
-        self._child = 0
-        code = os.waitstatus_to_exitcode(status)
-        how = f"signal {-code}" if code < 0 else f"exit {code}"
+        # It stays a zombie, so that its number, and that of its group, is nobody else's yet.
+        ended = os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOWAIT)
+        if ended is None:
+            how = "no exit"
+        else:
+            is_exit = ended.si_code == os.CLD_EXITED
+            how = f"{'exit' if is_exit else 'signal'} {ended.si_status}"
         return f"confined process: expected a report, got its end by {how}"
 
     def __enter__(self) -> _Confined:
@@ -195,8 +202,10 @@ class _Confined:
 
     def __exit__(self, *error: object) -> None:
         if self._child:
-            with suppress(ProcessLookupError):
-                os.kill(self._child, signal.SIGKILL)
+            # All that it started is in its group: the filter of calls lets nobody leave.
+            for end in (os.killpg, os.kill):
+                with suppress(ProcessLookupError):
+                    end(self._child, signal.SIGKILL)
             with suppress(ChildProcessError):
                 os.waitpid(self._child, 0)
         if self._take >= 0:
@@ -223,8 +232,8 @@ def _pass_on(kind: bytes, payload: bytes, listener: Listener) -> None:
 
 
 @contextmanager
-def _interrupts_wait() -> Iterator[None]:
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _held(numbers: Set[signal.Signals]) -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
@@ -232,12 +241,12 @@ def _interrupts_wait() -> Iterator[None]:
 
 
 @contextmanager
-def _interrupts_come() -> Iterator[None]:
+def _released(numbers: Set[signal.Signals]) -> Iterator[None]:
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
 
 
 def _audit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import select
 import shutil
 import signal
@@ -17,10 +18,12 @@ from typing import Any
 
 import pytest
 
+from provenance.fs._seccomp import DENIED
 from provenance.fs.confinement import LEAST_ABI, landlock_abi
 from tests.trees import CHECKOUT
 
 _ABI = landlock_abi()
+_HAS_FILTER = platform.machine() in DENIED
 pytestmark = pytest.mark.skipif(
     _ABI is None or _ABI < LEAST_ABI, reason=f"this kernel's Landlock is {_ABI}, too old or absent"
 )
@@ -72,7 +75,9 @@ def run_planted(
     (target / "a.planted").write_text('{"a":1}\n', encoding="utf-8")
     (tmp_path / "secret").write_text("secret", encoding="utf-8")
 
-    def run(body: str, *options: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        body: str, *options: str, pass_fds: tuple[int, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [
                 *(sys.executable, "-c", _PLANTED.format(body=textwrap.dedent(body)), "verify"),
@@ -84,6 +89,7 @@ def run_planted(
             cwd=CHECKOUT,
             check=False,
             timeout=60,
+            pass_fds=pass_fds,
         )
 
     return run
@@ -432,6 +438,61 @@ def test_no_process_outlives_the_one_that_was_started(
         select.select([handle], [], [])
         os.close(handle)
     process.stdout.close()
+
+
+@pytest.mark.attack
+@pytest.mark.skipif(not _HAS_FILTER, reason="no filter of system calls on this architecture")
+def test_a_process_that_was_forked_past_python_ends_with_the_run(
+    run_planted: Callable[..., Any], tmp_path: Path
+) -> None:
+    """It would leave its group; what tells is a pipe that only it holds open at its other end."""
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    body = f"""
+    from provenance.audit import sandbox_child
+    library = ctypes.CDLL(None)
+    fork, pause = library.fork, library.pause
+    real = sandbox_child.confine
+    sandbox_child.confine = lambda *a, keep, **k: real(*a, keep=(*keep, {writing}), **k)
+    def act():
+        if fork() == 0:
+            try: os.setsid()
+            except OSError: pass
+            while True: pause()
+    """
+    done = run_planted(body, "--sandbox", pass_fds=(writing,))
+    os.close(writing)
+    assert os.read(reading, 1) == b""  # a test that hangs here has found one that goes on
+    os.close(reading)
+    assert done.returncode in (1, 3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_asked_to_end_leaves_nothing(
+    number: signal.Signals, home: Any, environment: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    scratch = tmp_path / "temporary"
+    scratch.mkdir()
+    home.transcript("s0", 1)
+    home.state("many.json", [f"transcript:s{number}:1" for number in range(9_000)])
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "cli", "verify", "--sandbox", home.path),
+            *("--format", "ndjson"),
+        ],
+        env=environment({"TMPDIR": str(scratch)}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=CHECKOUT,
+        bufsize=0,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert list(scratch.iterdir())
+    process.send_signal(number)
+    _, talk = process.communicate()
+    assert (process.returncode, talk) == (-number, b"")
+    assert list(scratch.iterdir()) == []
 
 
 def test_nothing_is_left_behind(
