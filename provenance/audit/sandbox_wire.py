@@ -43,6 +43,7 @@ __all__ = [
     "frame",
     "frames_of_report",
     "part_of_report",
+    "rest_of_report",
     "take_frame",
 ]
 
@@ -171,6 +172,21 @@ def part_of_report(payload: bytes) -> tuple[str, tuple[object, ...]]:
     kind: Any = tuple.__class_getitem__((str, _PARTS[name]))
     _, values = decode(payload, kind)
     return name, values
+
+
+def rest_of_report(payload: bytes) -> AuditReport:
+    """Read the last piece: all fields, the long ones empty.
+
+    Raises:
+        WireError: it is none, or a field is not there or not known.
+    """
+    report = decode(payload, AuditReport)
+    # A field that is left out would be taken for nothing: no findings, no sources.
+    if json.loads(payload).keys() != {field.name for field in fields(AuditReport)}:
+        raise _refused()
+    if any(getattr(report, name) for name in _PARTS):
+        raise _refused()
+    return report
 
 
 def _long_parts() -> dict[str, Any]:

@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import NoReturn
 
@@ -29,6 +29,7 @@ from provenance.audit.request import STDIN, AuditRequest, TargetError
 from provenance.audit.run import run_audit
 from provenance.audit.sandbox_child import STOP, be_the_child
 from provenance.audit.sandbox_modules import load_all
+from provenance.audit.sandbox_sense import Sense
 from provenance.audit_report import AuditReport
 from provenance.errors import CtxauditError, MachineError
 from provenance.fs import TrustedRoot
@@ -81,6 +82,7 @@ def run_sandboxed_audit(
     # 2. All that will be needed, while it can still be loaded.
     load_all(with_seals=request.seal is not None)
     places = readable_places(request)
+    sense = Sense(request, today=clock().astimezone(UTC).date())
     with _held(_ENDINGS), scratch_folder() as scratch, _Confined() as confined:
         # 3. The child; it never comes back from here.
         confined.start(
@@ -95,7 +97,7 @@ def run_sandboxed_audit(
             )
         )
         # 4. What it says, until its report.
-        return confined.follow(listener or Listener())
+        return confined.follow(listener or Listener(), sense)
 
 
 def readable_places(request: AuditRequest) -> tuple[str, ...]:
@@ -150,7 +152,7 @@ class _Confined:
             os.setpgid(child, child)
         self._child = child
 
-    def follow(self, listener: Listener) -> AuditReport:
+    def follow(self, listener: Listener, sense: Sense) -> AuditReport:
         parts: dict[str, list[object]] = {}
         is_stopped = False
         with _held({signal.SIGINT}):
@@ -161,13 +163,14 @@ class _Confined:
                         name, values = wire.part_of_report(payload)
                         parts.setdefault(name, []).extend(values)
                     elif kind == wire.REPORT:
-                        rest = wire.decode(payload, AuditReport)
+                        rest = wire.rest_of_report(payload)
                         lists = {name: tuple(values) for name, values in parts.items()}
-                        if is_stopped:  # it may have been done already
-                            rest = replace(rest, is_interrupted=True)
-                        return replace(rest, **lists)  # type: ignore[arg-type]
+                        report = replace(rest, **lists)  # type: ignore[arg-type]
+                        sense.require_report(report)
+                        # It may have been done already.
+                        return replace(report, is_interrupted=True) if is_stopped else report
                     else:
-                        _pass_on(kind, payload, listener)
+                        _pass_on(kind, payload, listener, sense)
                 except KeyboardInterrupt:
                     # The child ends its verifying and says what it has, as `run_audit` does.
                     is_stopped = True
@@ -212,15 +215,19 @@ class _Confined:
             os.close(self._take)
 
 
-def _pass_on(kind: bytes, payload: bytes, listener: Listener) -> None:
+def _pass_on(kind: bytes, payload: bytes, listener: Listener, sense: Sense) -> None:
     match kind:
         case wire.PLAN:
-            listener.on_plan(wire.decode(payload, int))
+            total = wire.decode(payload, int)
+            sense.take_plan(total)
+            listener.on_plan(total)
         case wire.DECISIONS:
             for decision in wire.decode(payload, wire.Decisions):
                 listener.on_decision(decision)
         case wire.SOURCES:
-            listener.on_sources(wire.decode(payload, wire.Sources))
+            sources = wire.decode(payload, wire.Sources)
+            sense.take_sources(sources)
+            listener.on_sources(sources)
         case wire.TRANSCRIPT:
             listener.on_transcript(wire.decode(payload, wire.Transcript))  # type: ignore[arg-type]
         case wire.VERIFIED:

@@ -298,6 +298,8 @@ def test_it_is_confined_before_the_first_hostile_byte(
         ("os._exit(0)", "expected a report, got its end by exit 0"),
         ("os.kill(os.getpid(), 9)", "expected a report, got its end by signal 9"),
         ("os.write(back(), b'R' + bytes(3) + b'\\2{]'); os._exit(0)", "expected values of a rep"),
+        ("os.write(back(), b'R' + bytes(3) + b'\\2{}'); os._exit(0)", "expected values of a rep"),
+        ("os.write(back(), b'P' + bytes(3) + b'\\2-1'); os._exit(0)", "expected a number of 0 or"),
         ("os.write(back(), b'Z' * 100)", "expected one of a known kind"),
         ("os.write(back(), b'R' + bytes(3))", "frame: expected"),
     ],
@@ -321,6 +323,27 @@ def test_the_answers_are_the_same_and_for_any_number_of_processes(run: Callable[
         assert done.code == plain.code == 14
         assert _comparable(done.report) == _comparable(plain.report)
         assert (plain.report["sandboxed"], done.report["sandboxed"]) == (False, True)
+
+
+def test_waivers_of_the_operator_count_there_too(
+    home: Any, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    pointers = home.transcript("s1", 2)
+    home.state("one.json", [*pointers, "transcript:gone:1", "transcript:gone:2"])
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text(
+        "".join(
+            f'[[waiver]]\nreason = "lost"\nowner = "ops"\nexpires = {day}\n'
+            f'pointer = "transcript:gone:{number}"\n'
+            for number, day in ((1, "2999-01-01"), (2, "2001-01-01"), (3, "2999-01-01"))
+        ),
+        encoding="utf-8",
+    )
+    options = ("verify", home.path, "--waivers", waivers, "--format", "json")
+    plain, done = run(*options), run(*options, "--sandbox")
+    assert (done.code, done.err) == (plain.code, plain.err)
+    assert _comparable(done.report) == _comparable(plain.report)
+    assert done.report["summary"]["waived"] == 1
 
 
 def _comparable(report: dict[str, Any]) -> dict[str, Any]:
