@@ -120,6 +120,11 @@ class Said(Listener):
         self._is_open = True
         self._check()
 
+    def on_wait(self) -> None:
+        self.send(wire.WAIT, None)
+        if self._is_stopped:
+            raise KeyboardInterrupt
+
     def on_decision(self, decision: AuthorizationDecision) -> None:
         self._decisions.append(decision)
         if len(self._decisions) >= _DECISIONS_AT_ONCE:

@@ -35,6 +35,7 @@ __all__ = [
     "TARGET_REFUSED",
     "TRANSCRIPT",
     "VERIFIED",
+    "WAIT",
     "Decisions",
     "Sources",
     "Transcript",
@@ -47,12 +48,13 @@ __all__ = [
     "take_frame",
 ]
 
+WAIT = b"W"
 PLAN, SOURCES, TRANSCRIPT, VERIFIED = b"P", b"S", b"T", b"V"
 DECISIONS = b"D"
 PART, REPORT = b"I", b"R"
 TARGET_REFUSED, FAILED = b"E", b"F"
 _KINDS = frozenset(
-    {PLAN, DECISIONS, SOURCES, TRANSCRIPT, VERIFIED, PART, REPORT, TARGET_REFUSED, FAILED}
+    {WAIT, PLAN, DECISIONS, SOURCES, TRANSCRIPT, VERIFIED, PART, REPORT, TARGET_REFUSED, FAILED}
 )
 
 Decisions = tuple[AuthorizationDecision, ...]

@@ -221,6 +221,8 @@ def _pass_on(kind: bytes, payload: bytes, listener: Listener, sense: Sense) -> N
             total = wire.decode(payload, int)
             sense.take_plan(total)
             listener.on_plan(total)
+        case wire.WAIT:
+            listener.on_wait()
         case wire.DECISIONS:
             for decision in wire.decode(payload, wire.Decisions):
                 listener.on_decision(decision)
