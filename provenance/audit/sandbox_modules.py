@@ -144,7 +144,13 @@ def watch(places: Sequence[str], scratch: str, note: Callable[[str], None]) -> N
     """
     written = (PurePath(scratch),)
     # What Python itself looks into, for a traceback or a module: the kernel refuses it in silence.
-    own = {PurePath(place) for place in (sys.prefix, sys.base_prefix, *sys.path) if place}
+    # Not the current folder, unless we lie in it: `python -m` puts it there, whatever is in it.
+    current = os.path.abspath(_folder_of_process())
+    own = {
+        PurePath(place)
+        for place in (sys.prefix, sys.base_prefix, *sys.path)
+        if place and (os.path.abspath(place) != current or _PACKAGE.startswith(current + os.sep))
+    }
     read = (*map(PurePath, places), *written, *own)
     parent = os.getppid()
 

@@ -232,6 +232,17 @@ def test_an_attempt_that_is_passed_over_is_told_all_the_same(
     _assert_untouched(tmp_path)
 
 
+@pytest.mark.attack
+def test_the_current_folder_is_not_pythons_own(
+    run_planted: Callable[..., Any],
+) -> None:
+    """`python -m` and `python -c` put it on the path of modules."""
+    body = "os.chdir(OUTSIDE); sys.path.insert(0, OUTSIDE)\ndef act(): open('secret')"
+    done = run_planted(body, "--sandbox")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "an attempt to open another file" in done.stderr
+
+
 def test_a_target_may_be_named_from_the_current_folder(
     home: Any, environment: Callable[..., dict[str, str]]
 ) -> None:
