@@ -27,6 +27,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from provenance.errors import MachineError
+from provenance.fs.confinement import current_folder
 from provenance.transcripts.formats import known_formats
 
 __all__ = ["SandboxRefusal", "load_all", "watch"]
@@ -83,8 +84,8 @@ _CHANGES = frozenset(
 # Functions of the C library that we call ourselves (`provenance/fs/_linux.py`, `processes.py`).
 _OUR_CALLS = frozenset({"fstatfs", "prctl", "renameat2", "statx", "sync_file_range", "syscall"})
 # What code of ours is told by; no boundary, which is the kernel's to keep.
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_STANDARD = (os.path.dirname(os.path.abspath(os.__file__)) + os.sep, "<frozen ")
+_PACKAGE = f"{PurePath(__file__).parent.parent}{os.sep}"
+_STANDARD = (f"{PurePath(os.__file__).parent}{os.sep}", "<frozen ")
 _FORKS = frozenset({"os.fork", "os.forkpty"})
 _HARMLESS = frozenset({"/dev/null", "/dev/urandom"})
 _OWN_HANDLES = ("/", "proc", "self", "fdinfo")
@@ -145,11 +146,12 @@ def watch(places: Sequence[str], scratch: str, note: Callable[[str], None]) -> N
     written = (PurePath(scratch),)
     # What Python itself looks into, for a traceback or a module: the kernel refuses it in silence.
     # Not the current folder, unless we lie in it: `python -m` puts it there, whatever is in it.
-    current = os.path.abspath(_folder_of_process())
+    current = current_folder()
     own = {
         PurePath(place)
         for place in (sys.prefix, sys.base_prefix, *sys.path)
-        if place and (os.path.abspath(place) != current or _PACKAGE.startswith(current + os.sep))
+        if place
+        and (PurePath(current, place) != PurePath(current) or _PACKAGE.startswith(current + os.sep))
     }
     read = (*map(PurePath, places), *written, *own)
     parent = os.getppid()
@@ -162,7 +164,7 @@ def watch(places: Sequence[str], scratch: str, note: Callable[[str], None]) -> N
         if not _is_elsewhere(path, places):
             return False
         # Below a handle the name is a relative one; only we open by handle.
-        is_relative = not os.path.isabs(os.fsdecode(path))  # type: ignore[arg-type]
+        is_relative = not os.fsdecode(path).startswith("/")  # type: ignore[arg-type]
         return not (is_relative and _is_ours(sys._getframe(2)))
 
     def hear(event: str, args: tuple[Any, ...]) -> None:
@@ -208,19 +210,12 @@ def _is_elsewhere(path: object, places: Sequence[PurePath]) -> bool:
     text = os.fsdecode(path)
     if text in _HARMLESS:
         return False
-    named = PurePath(_folder_of_process(), text)
+    named = PurePath(current_folder(), text)
     if named.parts[:4] == _OWN_HANDLES and len(named.parts) == 5:
         return False
     return ".." in named.parts or not any(
         named == place or place in named.parents for place in places
     )
-
-
-def _folder_of_process() -> str:
-    try:
-        return os.getcwd()
-    except OSError:  # removed
-        return "/"
 
 
 def _is_ours(frame: FrameType | None) -> bool:

@@ -32,7 +32,14 @@ from provenance.fs._landlock import landlock_abi
 from provenance.fs._seccomp import forbid_calls
 from provenance.fs.scratch import use_scratch_folder
 
-__all__ = ["LEAST_ABI", "SandboxUnavailable", "confine", "landlock_abi", "require_landlock"]
+__all__ = [
+    "LEAST_ABI",
+    "SandboxUnavailable",
+    "confine",
+    "current_folder",
+    "landlock_abi",
+    "require_landlock",
+]
 
 # Linux 6.2. Before it a file could be cut short by whoever may only read it.
 LEAST_ABI = 3
@@ -98,6 +105,14 @@ def confine(readable: Iterable[str], *, scratch: Path, keep: Collection[int]) ->
         name = errno.errorcode.get(error.errno or 0, "unknown error")
         raise SandboxUnavailable(f"kernel: expected to confine this process, got {name}") from None
     use_scratch_folder(scratch)
+
+
+def current_folder() -> str:
+    """Give the folder that relative paths begin at; `/` where it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
 
 
 def _permit(ruleset: int, path: str, of_file: int, of_folder: int) -> None:
