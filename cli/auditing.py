@@ -107,7 +107,8 @@ def carry_out(order: VerifyOrder, interrupts: Interrupts) -> ExitCode:
     Args:
         order: what was asked for.
         interrupts: left held back. A SIGINT is let through only while sources are verified and
-            while standard input is awaited: it finds a plan to count by, and a whole report.
+            while standard input or a lock is awaited: it finds a plan to count by, and a whole
+            report.
 
     Raises:
         click.UsageError: a named file cannot be used.
@@ -200,6 +201,12 @@ class _Relay(Listener):
         if self._progress is not None:
             self._progress.plan(total)
         self._interrupts.release()
+
+    def on_wait(self) -> None:
+        try:
+            self._interrupts.release()
+        finally:
+            self._interrupts.hold()
 
     def on_decision(self, decision: AuthorizationDecision) -> None:
         self._trace.add(decision)

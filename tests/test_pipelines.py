@@ -267,6 +267,27 @@ def test_the_switches_of_the_action(step: _Step) -> None:
     assert "canary.txt" not in log
 
 
+@pytest.mark.parametrize("name", ["all", "sandbox", "annotations", "summary", "fail"])
+@pytest.mark.parametrize(
+    "value", ["", "yes", "0", "true ", "truefalse", "*", "false\ntrue", "true\n"]
+)
+def test_a_switch_is_true_or_false(name: str, value: str, step: _Step) -> None:
+    code, _, outputs, summary = step({"targets": "sample_state", name: value})
+    assert (code, summary) == (2, "")
+    assert outputs == {"exit-code": "2", "sarif": "", "json": "", "markdown": ""}
+
+
+@pytest.mark.parametrize(("yes", "no"), [("TRUE", "FALSE"), ("True", "False")])
+def test_a_switch_has_any_case(yes: str, no: str, step: _Step) -> None:
+    code, log, outputs, summary = step(
+        {"targets": "sample_state", "fail": no, "summary": no, "annotations": no, "all": yes}
+    )
+    assert (code, outputs["exit-code"], summary) == (0, "14", "")
+    assert "canary.txt" not in log
+    report = json.loads(Path(outputs["json"]).read_text("utf-8"))
+    assert report["summary"]["total"] > 10
+
+
 def test_a_run_without_a_report_says_so(step: _Step) -> None:
     code, log, outputs, summary = step({"targets": "sample_state\nabsent"})
     assert code == 2

@@ -67,8 +67,11 @@ _Citations = Iterator[tuple[str, Citation]]
 class HomeReader:
     """Reads homes for one audit; `uncited` and `graph` are of all of them."""
 
-    def __init__(self, request: AuditRequest, notes: Notes) -> None:
-        """Take the operator's request, and where findings go."""
+    def __init__(
+        self, request: AuditRequest, notes: Notes, on_wait: Callable[[], None] | None = None
+    ) -> None:
+        """Take the operator's request, where findings go, and who hears of waiting for a lock."""
+        self._on_wait = on_wait
         self._request = request
         self._notes = notes
         self.uncited = 0
@@ -104,7 +107,7 @@ class HomeReader:
 
     def fill(self, home: TrustedRoot, part: AuditPart) -> None:
         """Read what a home's files cite, its lock among them, and what nothing cites."""
-        part.keep_gc_out()
+        part.keep_gc_out(on_wait=self._on_wait)
         self.read_citing(home, part)
         if part.pins.own is not None:
             part.cite_pinned(part.pins.own, part.prefix + LOCK_FILE)

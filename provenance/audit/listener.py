@@ -27,6 +27,12 @@ class Listener:
     def on_plan(self, total: int) -> None:
         """Hear how many sources and transcripts there are to check."""
 
+    def on_wait(self) -> None:
+        """Hear that a lock is waited for, several times a second; before `on_plan`.
+
+        Its `KeyboardInterrupt` ends the waiting, and nothing is verified.
+        """
+
     def on_decision(self, decision: AuthorizationDecision) -> None:
         """Hear of an authorization, in the order of the report, once all is verified."""
 

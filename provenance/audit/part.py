@@ -14,6 +14,7 @@ Example:
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import overload
 
@@ -129,7 +130,12 @@ class AuditPart:
         traits: frozenset[FileTrait] = frozenset().union(*(one.traits for one in self.policies))
         return root if root is None or not traits else root.guarded(traits)
 
-    def keep_gc_out(self, *, timeout_seconds: float = _WAIT_FOR_GC_SECONDS) -> None:
+    def keep_gc_out(
+        self,
+        *,
+        timeout_seconds: float = _WAIT_FOR_GC_SECONDS,
+        on_wait: Callable[[], None] | None = None,
+    ) -> None:
         """Let no collection of garbage remove artifacts before `close`; a second time nothing.
 
         Where the file system gives folders no lock, none removes anything either.
@@ -142,17 +148,21 @@ class AuditPart:
         # A root that is not there, or cannot be opened: the verification says so.
         with contextlib.suppress(*FILE_FAILURES), self.artifacts.open_directory() as folder:
             try:
-                self.guard = FolderGuard.among_readers(folder, timeout_seconds=timeout_seconds)
+                self.guard = FolderGuard.among_readers(
+                    folder, timeout_seconds=timeout_seconds, on_wait=on_wait
+                )
             except LockTimeout:
                 raise TargetError(
                     f"{self.prefix.rstrip('/') or 'artifact root'}: expected that no gc is at work "
                     f"in it within {timeout_seconds:g} s, got one"
                 ) from None
 
-    def keep_gc_out_if_opened(self, tenant: str | None) -> None:
+    def keep_gc_out_if_opened(
+        self, tenant: str | None, *, on_wait: Callable[[], None] | None = None
+    ) -> None:
         """The same, where the policies allow an artifact: what is denied touches no file."""
         if self.guard is None and any(self._is_opened(text, tenant) for text in self.citations):
-            self.keep_gc_out()
+            self.keep_gc_out(on_wait=on_wait)
 
     def _is_opened(self, text: str, tenant: str | None) -> bool:
         try:

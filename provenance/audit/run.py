@@ -123,14 +123,16 @@ class _Run:
             raise TargetError(_FAST_WITHOUT_SEAL)
         started_at = self._time()
         # 1. What is there to check? A target that cannot be used ends the run here.
-        plan = read_targets(self._request, self._notes)
+        plan = read_targets(self._request, self._notes, on_wait=self._listener.on_wait)
         self._labels = plan.labels
         total = sum(len(part.citations) for part in plan.parts)
         transcripts = sum(map(_number_of_transcripts, plan.parts))
         is_interrupted = is_interrupted or plan.is_interrupted
         try:
-            for part in plan.parts:
-                part.keep_gc_out_if_opened(self._request.tenant)
+            for part in () if is_interrupted else plan.parts:
+                part.keep_gc_out_if_opened(self._request.tenant, on_wait=self._listener.on_wait)
+        except KeyboardInterrupt:
+            is_interrupted = True
         except TargetError:
             for part in plan.parts:
                 part.close()

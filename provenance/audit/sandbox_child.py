@@ -50,9 +50,12 @@ def be_the_child(
         said = Said(give, wants_decisions=wants_decisions)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         signal.signal(STOP, said.stop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {STOP})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {STOP, signal.SIGTERM, signal.SIGHUP})
         end_with_parent(os.getppid())
+        # A group of its own, so that all that comes of it can be ended at once.
+        os.setpgid(0, 0)
         # 2. Confined before the first hostile byte is read.
         noted: list[str] = []
         confine(places, scratch=scratch, keep=(give,))
@@ -116,6 +119,11 @@ class Said(Listener):
         self.send(wire.PLAN, total)
         self._is_open = True
         self._check()
+
+    def on_wait(self) -> None:
+        self.send(wire.WAIT, None)
+        if self._is_stopped:
+            raise KeyboardInterrupt
 
     def on_decision(self, decision: AuthorizationDecision) -> None:
         self._decisions.append(decision)

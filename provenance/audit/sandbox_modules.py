@@ -23,10 +23,11 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from pathlib import PurePath
 from pkgutil import iter_modules
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from provenance.errors import MachineError
+from provenance.fs.confinement import current_folder
 from provenance.transcripts.formats import known_formats
 
 __all__ = ["SandboxRefusal", "load_all", "watch"]
@@ -82,6 +83,10 @@ _CHANGES = frozenset(
 )
 # Functions of the C library that we call ourselves (`provenance/fs/_linux.py`, `processes.py`).
 _OUR_CALLS = frozenset({"fstatfs", "prctl", "renameat2", "statx", "sync_file_range", "syscall"})
+# What code of ours is told by; no boundary, which is the kernel's to keep.
+_PACKAGE = f"{PurePath(__file__).parent.parent}{os.sep}"
+_STANDARD = (f"{PurePath(os.__file__).parent}{os.sep}", "<frozen ")
+_FORKS = frozenset({"os.fork", "os.forkpty"})
 _HARMLESS = frozenset({"/dev/null", "/dev/urandom"})
 _OWN_HANDLES = ("/", "proc", "self", "fdinfo")
 # Events that no audit of ours gives rise to, by their first words.
@@ -92,10 +97,8 @@ _FORBIDDEN = (
     "os.startfile",
     "os.system",
     "pty.spawn",
-    "socket.bind",
-    "socket.connect",
-    "socket.getaddrinfo",
-    "socket.sendto",
+    "resource.prlimit",
+    "socket.",
     "subprocess.Popen",
 )
 
@@ -142,7 +145,14 @@ def watch(places: Sequence[str], scratch: str, note: Callable[[str], None]) -> N
     """
     written = (PurePath(scratch),)
     # What Python itself looks into, for a traceback or a module: the kernel refuses it in silence.
-    own = {PurePath(place) for place in (sys.prefix, sys.base_prefix, *sys.path) if place}
+    # Not the current folder, unless we lie in it: `python -m` puts it there, whatever is in it.
+    current = current_folder()
+    own = {
+        PurePath(place)
+        for place in (sys.prefix, sys.base_prefix, *sys.path)
+        if place
+        and (PurePath(current, place) != PurePath(current) or _PACKAGE.startswith(current + os.sep))
+    }
     read = (*map(PurePath, places), *written, *own)
     parent = os.getppid()
 
@@ -150,19 +160,28 @@ def watch(places: Sequence[str], scratch: str, note: Callable[[str], None]) -> N
         note(what)
         raise SandboxRefusal(f"expected to read its roots alone, got {what}")
 
+    def is_elsewhere(path: object, places: Sequence[PurePath]) -> bool:
+        if not _is_elsewhere(path, places):
+            return False
+        # Below a handle the name is a relative one; only we open by handle.
+        is_relative = not os.fsdecode(path).startswith("/")  # type: ignore[arg-type]
+        return not (is_relative and _is_ours(sys._getframe(2)))
+
     def hear(event: str, args: tuple[Any, ...]) -> None:
         if event == "open":
             path, mode, flags = args
-            if _is_elsewhere(path, written if _is_to_write(mode, flags) else read):
+            if is_elsewhere(path, written if _is_to_write(mode, flags) else read):
                 refuse("an attempt to open another file")
         elif event in ("os.listdir", "os.scandir"):
-            if _is_elsewhere(args[0], read):
+            if is_elsewhere(args[0], read):
                 refuse("an attempt to list another folder")
         elif event in _CHANGES:
-            if _is_elsewhere(args[0], written):
+            if is_elsewhere(args[0], written):
                 refuse(f"an attempt at {event}")
         elif event.startswith(_FORBIDDEN) or (event == "os.kill" and args[0] in (parent, 1, 0, -1)):
             refuse(f"an attempt at {event}")
+        elif event in _FORKS and not _is_ours(sys._getframe(1)):
+            refuse("an attempt to start a process")
         elif event == "ctypes.dlopen" and args[0] is not None:
             refuse("an attempt to load a library")
         elif event == "ctypes.dlsym" and args[1] not in _OUR_CALLS:
@@ -186,12 +205,26 @@ def _is_to_write(mode: object, flags: object) -> bool:
 
 def _is_elsewhere(path: object, places: Sequence[PurePath]) -> bool:
     """Say whether a path leads elsewhere by its words alone; the kernel judges where it leads."""
-    text = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
-    if not text.startswith("/") or text in _HARMLESS:
-        return False  # below a handle, or a root that was named so
-    named = PurePath(text)
+    if not isinstance(path, str | bytes | os.PathLike):
+        return False  # a handle
+    text = os.fsdecode(path)
+    if text in _HARMLESS:
+        return False
+    named = PurePath(current_folder(), text)
     if named.parts[:4] == _OWN_HANDLES and len(named.parts) == 5:
         return False
     return ".." in named.parts or not any(
         named == place or place in named.parents for place in places
     )
+
+
+def _is_ours(frame: FrameType | None) -> bool:
+    """Say whether the nearest code outside the standard library is this package's own."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(_PACKAGE):
+            return True
+        if not file.startswith(_STANDARD) or "-packages" + os.sep in file:
+            return False
+        frame = frame.f_back
+    return True  # a thread of a pool, at rest in the standard library

@@ -35,6 +35,7 @@ __all__ = [
     "TARGET_REFUSED",
     "TRANSCRIPT",
     "VERIFIED",
+    "WAIT",
     "Decisions",
     "Sources",
     "Transcript",
@@ -43,15 +44,17 @@ __all__ = [
     "frame",
     "frames_of_report",
     "part_of_report",
+    "rest_of_report",
     "take_frame",
 ]
 
+WAIT = b"W"
 PLAN, SOURCES, TRANSCRIPT, VERIFIED = b"P", b"S", b"T", b"V"
 DECISIONS = b"D"
 PART, REPORT = b"I", b"R"
 TARGET_REFUSED, FAILED = b"E", b"F"
 _KINDS = frozenset(
-    {PLAN, DECISIONS, SOURCES, TRANSCRIPT, VERIFIED, PART, REPORT, TARGET_REFUSED, FAILED}
+    {WAIT, PLAN, DECISIONS, SOURCES, TRANSCRIPT, VERIFIED, PART, REPORT, TARGET_REFUSED, FAILED}
 )
 
 Decisions = tuple[AuthorizationDecision, ...]
@@ -171,6 +174,21 @@ def part_of_report(payload: bytes) -> tuple[str, tuple[object, ...]]:
     kind: Any = tuple.__class_getitem__((str, _PARTS[name]))
     _, values = decode(payload, kind)
     return name, values
+
+
+def rest_of_report(payload: bytes) -> AuditReport:
+    """Read the last piece: all fields, the long ones empty.
+
+    Raises:
+        WireError: it is none, or a field is not there or not known.
+    """
+    report = decode(payload, AuditReport)
+    # A field that is left out would be taken for nothing: no findings, no sources.
+    if json.loads(payload).keys() != {field.name for field in fields(AuditReport)}:
+        raise _refused()
+    if any(getattr(report, name) for name in _PARTS):
+        raise _refused()
+    return report
 
 
 def _long_parts() -> dict[str, Any]:

@@ -16,10 +16,10 @@ import os
 import select
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import NoReturn
 
@@ -29,6 +29,7 @@ from provenance.audit.request import STDIN, AuditRequest, TargetError
 from provenance.audit.run import run_audit
 from provenance.audit.sandbox_child import STOP, be_the_child
 from provenance.audit.sandbox_modules import load_all
+from provenance.audit.sandbox_sense import Sense
 from provenance.audit_report import AuditReport
 from provenance.errors import CtxauditError, MachineError
 from provenance.fs import TrustedRoot
@@ -40,6 +41,7 @@ __all__ = ["SandboxFailed", "readable_places", "run_sandboxed_audit"]
 # Where a home keeps the files that cite: one that was named belongs to that home.
 _CITING_FOLDERS = frozenset({"receipts", "states"})
 _BLOCK = 1 << 20
+_ENDINGS = frozenset({signal.SIGTERM, signal.SIGHUP}) if hasattr(signal, "SIGHUP") else frozenset()
 
 
 class SandboxFailed(MachineError):
@@ -80,7 +82,8 @@ def run_sandboxed_audit(
     # 2. All that will be needed, while it can still be loaded.
     load_all(with_seals=request.seal is not None)
     places = readable_places(request)
-    with scratch_folder() as scratch, _Confined() as confined:
+    sense = Sense(request, today=clock().astimezone(UTC).date())
+    with _held(_ENDINGS), scratch_folder() as scratch, _Confined() as confined:
         # 3. The child; it never comes back from here.
         confined.start(
             lambda give: be_the_child(
@@ -94,7 +97,7 @@ def run_sandboxed_audit(
             )
         )
         # 4. What it says, until its report.
-        return confined.follow(listener or Listener())
+        return confined.follow(listener or Listener(), sense)
 
 
 def readable_places(request: AuditRequest) -> tuple[str, ...]:
@@ -145,12 +148,14 @@ class _Confined:
         finally:
             os.close(give)
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with suppress(OSError):  # it does so itself, too: whoever comes first
+            os.setpgid(child, child)
         self._child = child
 
-    def follow(self, listener: Listener) -> AuditReport:
+    def follow(self, listener: Listener, sense: Sense) -> AuditReport:
         parts: dict[str, list[object]] = {}
         is_stopped = False
-        with _interrupts_wait():
+        with _held({signal.SIGINT}):
             while True:
                 try:
                     kind, payload = self._next()
@@ -158,13 +163,14 @@ class _Confined:
                         name, values = wire.part_of_report(payload)
                         parts.setdefault(name, []).extend(values)
                     elif kind == wire.REPORT:
-                        rest = wire.decode(payload, AuditReport)
+                        rest = wire.rest_of_report(payload)
                         lists = {name: tuple(values) for name, values in parts.items()}
-                        if is_stopped:  # it may have been done already
-                            rest = replace(rest, is_interrupted=True)
-                        return replace(rest, **lists)  # type: ignore[arg-type]
+                        report = replace(rest, **lists)  # type: ignore[arg-type]
+                        sense.require_report(report)
+                        # It may have been done already.
+                        return replace(report, is_interrupted=True) if is_stopped else report
                     else:
-                        _pass_on(kind, payload, listener)
+                        _pass_on(kind, payload, listener, sense)
                 except KeyboardInterrupt:
                     # The child ends its verifying and says what it has, as `run_audit` does.
                     is_stopped = True
@@ -174,8 +180,9 @@ class _Confined:
 
     def _next(self) -> tuple[bytes, bytes]:
         while (found := wire.take_frame(self._buffer)) is None:
-            # The only place where an interrupt is let in: nothing that was read is lost to it.
-            with _interrupts_come():
+            # The only place where an interrupt is let in: nothing that was read is lost to it. So
+            # is what asks this process to end: the folder of the child is removed first.
+            with _released({signal.SIGINT, *_ENDINGS}):
                 select.select([self._take], [], [])
             block = os.read(self._take, _BLOCK)
             if not block:
@@ -184,10 +191,13 @@ class _Confined:
         return found
 
     def _end(self) -> str:
-        _, status = os.waitpid(self._child, 0)
-        self._child = 0
-        code = os.waitstatus_to_exitcode(status)
-        how = f"signal {-code}" if code < 0 else f"exit {code}"
+        # It stays a zombie, so that its number, and that of its group, is nobody else's yet.
+        ended = os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOWAIT)
+        if ended is None:
+            how = "no exit"
+        else:
+            is_exit = ended.si_code == os.CLD_EXITED
+            how = f"{'exit' if is_exit else 'signal'} {ended.si_status}"
         return f"confined process: expected a report, got its end by {how}"
 
     def __enter__(self) -> _Confined:
@@ -195,23 +205,31 @@ class _Confined:
 
     def __exit__(self, *error: object) -> None:
         if self._child:
-            with suppress(ProcessLookupError):
-                os.kill(self._child, signal.SIGKILL)
+            # All that it started is in its group: the filter of calls lets nobody leave.
+            for end in (os.killpg, os.kill):
+                with suppress(ProcessLookupError):
+                    end(self._child, signal.SIGKILL)
             with suppress(ChildProcessError):
                 os.waitpid(self._child, 0)
         if self._take >= 0:
             os.close(self._take)
 
 
-def _pass_on(kind: bytes, payload: bytes, listener: Listener) -> None:
+def _pass_on(kind: bytes, payload: bytes, listener: Listener, sense: Sense) -> None:
     match kind:
         case wire.PLAN:
-            listener.on_plan(wire.decode(payload, int))
+            total = wire.decode(payload, int)
+            sense.take_plan(total)
+            listener.on_plan(total)
+        case wire.WAIT:
+            listener.on_wait()
         case wire.DECISIONS:
             for decision in wire.decode(payload, wire.Decisions):
                 listener.on_decision(decision)
         case wire.SOURCES:
-            listener.on_sources(wire.decode(payload, wire.Sources))
+            sources = wire.decode(payload, wire.Sources)
+            sense.take_sources(sources)
+            listener.on_sources(sources)
         case wire.TRANSCRIPT:
             listener.on_transcript(wire.decode(payload, wire.Transcript))  # type: ignore[arg-type]
         case wire.VERIFIED:
@@ -223,8 +241,8 @@ def _pass_on(kind: bytes, payload: bytes, listener: Listener) -> None:
 
 
 @contextmanager
-def _interrupts_wait() -> Iterator[None]:
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _held(numbers: Set[signal.Signals]) -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
@@ -232,12 +250,12 @@ def _interrupts_wait() -> Iterator[None]:
 
 
 @contextmanager
-def _interrupts_come() -> Iterator[None]:
+def _released(numbers: Set[signal.Signals]) -> Iterator[None]:
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
 
 
 def _audit(

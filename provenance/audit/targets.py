@@ -12,7 +12,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
@@ -95,15 +95,18 @@ class AuditPlan:
     is_interrupted: bool = False
 
 
-def read_targets(request: AuditRequest, notes: Notes) -> AuditPlan:
+def read_targets(
+    request: AuditRequest, notes: Notes, *, on_wait: Callable[[], None] | None = None
+) -> AuditPlan:
     """Read every target; findings about what they hold go to `notes`.
 
     An interrupt (`KeyboardInterrupt`) ends the reading: the plan holds what was read until then.
+    `on_wait` hears several times a second that a lock is waited for, and may raise one.
 
     Raises:
         TargetError: a target cannot be used; nothing was verified.
     """
-    reader = _TargetReader(request, notes)
+    reader = _TargetReader(request, notes, on_wait)
     try:
         for target, label in zip(request.targets, reader.labels, strict=True):
             reader.read(target, label)
@@ -116,11 +119,13 @@ def read_targets(request: AuditRequest, notes: Notes) -> AuditPlan:
 
 
 class _TargetReader:
-    def __init__(self, request: AuditRequest, notes: Notes) -> None:
+    def __init__(
+        self, request: AuditRequest, notes: Notes, on_wait: Callable[[], None] | None
+    ) -> None:
         self.labels = target_labels(request.targets)
         self._request = request
         self._notes = notes
-        self._homes = HomeReader(request, notes)
+        self._homes = HomeReader(request, notes, on_wait)
         self._parts: list[AuditPart] = []
         self._home_parts: list[AuditPart] = []
         self._tree_parts: list[AuditPart] = []

@@ -5,9 +5,10 @@ places that were named, write below the scratch folder, and nothing else; it hol
 than those that were to be kept, and standard input, output and error lead nowhere. There is no way
 back. A kernel that cannot do this is an error, never passed over.
 
-Not covered by Landlock: what needs no opening (asking for the facts of a file by its path, changing
-modes and times of files that are its own), sockets but TCP, and TCP itself before ABI 4, signals to
-other processes before ABI 6 (`docs/sandbox.md`).
+On x86-64 and arm64 a filter of system calls (`_seccomp.py`) refuses what Landlock does not judge:
+sockets, limits and priorities of other processes, modes, owners and times of files. Not covered:
+asking for the facts of a file by its path; signals to other processes before ABI 6; elsewhere all
+that the filter refuses (`docs/sandbox.md`).
 
 Example:
     >>> LEAST_ABI
@@ -26,10 +27,19 @@ from pathlib import Path
 
 from provenance.errors import MachineError
 from provenance.fs import _landlock
+from provenance.fs._capabilities import drop_capabilities
 from provenance.fs._landlock import landlock_abi
+from provenance.fs._seccomp import forbid_calls
 from provenance.fs.scratch import use_scratch_folder
 
-__all__ = ["LEAST_ABI", "SandboxUnavailable", "confine", "landlock_abi", "require_landlock"]
+__all__ = [
+    "LEAST_ABI",
+    "SandboxUnavailable",
+    "confine",
+    "current_folder",
+    "landlock_abi",
+    "require_landlock",
+]
 
 # Linux 6.2. Before it a file could be cut short by whoever may only read it.
 LEAST_ABI = 3
@@ -86,10 +96,23 @@ def confine(readable: Iterable[str], *, scratch: Path, keep: Collection[int]) ->
         _landlock.give_up_privileges()
         _landlock.restrict_this_thread(ruleset)
         os.close(ruleset)
+        # 5. What Landlock does not judge: root's other rights, and calls that no audit makes. The
+        #    owner's modes cannot be mended afterwards, so that no umask may take them away.
+        os.umask(0o077)
+        drop_capabilities()
+        forbid_calls()
     except OSError as error:
         name = errno.errorcode.get(error.errno or 0, "unknown error")
         raise SandboxUnavailable(f"kernel: expected to confine this process, got {name}") from None
     use_scratch_folder(scratch)
+
+
+def current_folder() -> str:
+    """Give the folder that relative paths begin at; `/` where it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
 
 
 def _permit(ruleset: int, path: str, of_file: int, of_folder: int) -> None:

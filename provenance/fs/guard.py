@@ -50,6 +50,7 @@ class FolderGuard(Handle):
         *,
         timeout_seconds: float,
         stopwatch: Callable[[], float] = time.monotonic,
+        on_wait: Callable[[], None] | None = None,
     ) -> FolderGuard:
         """Be one of many who read; holds nothing where the file system gives folders no lock.
 
@@ -59,7 +60,7 @@ class FolderGuard(Handle):
         """
         fd = _reopened(folder)
         try:
-            if _lock(fd, fcntl.LOCK_SH, timeout_seconds, stopwatch):
+            if _lock(fd, fcntl.LOCK_SH, timeout_seconds, stopwatch, on_wait):
                 return cls(fd)
         except BaseException:
             os.close(fd)
@@ -118,7 +119,13 @@ def _reopened(folder: Directory) -> int:
         raise translate(error) from None
 
 
-def _lock(fd: int, kind: int, timeout_seconds: float, stopwatch: Callable[[], float]) -> bool:
+def _lock(
+    fd: int,
+    kind: int,
+    timeout_seconds: float,
+    stopwatch: Callable[[], float],
+    on_wait: Callable[[], None] | None = None,
+) -> bool:
     """Take the lock; False where there is no such lock here."""
     deadline = stopwatch() + timeout_seconds
     wait = _FIRST_WAIT_SECONDS
@@ -135,5 +142,7 @@ def _lock(fd: int, kind: int, timeout_seconds: float, stopwatch: Callable[[], fl
                 f"folder: expected its lock within {timeout_seconds:g} s, got none: an audit or "
                 "a gc is at work in it"
             )
+        if on_wait is not None:
+            on_wait()
         time.sleep(wait)
         wait = min(2 * wait, _LONGEST_WAIT_SECONDS)

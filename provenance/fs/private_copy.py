@@ -22,7 +22,7 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -134,7 +134,8 @@ def _fresh_folder() -> Iterator[Path]:
     except OSError as error:
         raise _write_failure(error) from None
     with made as name:
-        os.chmod(name, 0o700)  # whatever the umask left of it
+        with suppress(PermissionError):  # confined; the umask is its own there
+            os.chmod(name, 0o700)  # whatever the umask left of it
         yield Path(name)
 
 
@@ -146,7 +147,8 @@ def _copy(file: OpenFile, target: Path) -> bool:
     except OSError as error:
         raise _write_failure(error) from None
     try:
-        os.fchmod(fd, 0o600)  # as above
+        with suppress(PermissionError):
+            os.fchmod(fd, 0o600)  # as above
         block = memoryview(bytearray(min(_BLOCK_BYTES, size)))
         offset = 0
         while offset < size:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,11 @@ from provenance.fs.failures import translate
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["scratch_database", "scratch_folder", "use_scratch_folder"]
+__all__ = ["MOST_REMOVED", "scratch_database", "scratch_folder", "use_scratch_folder"]
+
+# Steps from one folder to the next while a scratch folder is removed; an audit makes a handful.
+MOST_REMOVED = 1_000_000
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 _folder: Path | None = None
 
@@ -34,16 +38,66 @@ _folder: Path | None = None
 def scratch_folder() -> Iterator[Path]:
     """Give a fresh private folder, which is gone with all that is in it at the end of the `with`.
 
+    Whoever wrote in it must be gone by then. What cannot be removed, or is more than
+    `MOST_REMOVED`, stays behind: that is no fault of what was done with it.
+
     Raises:
         WriteFailed, AccessRefused and their like: there is no place for one.
     """
     try:
-        made = tempfile.TemporaryDirectory(prefix="ctxaudit-", ignore_cleanup_errors=True)
+        name = tempfile.mkdtemp(prefix="ctxaudit-")
     except OSError as error:
         raise translate(error) from None
-    with made as name:
+    try:
         os.chmod(name, 0o700)  # whatever the umask left of it
         yield Path(name)
+    finally:
+        with suppress(OSError):
+            _remove(name)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder with all that is in it, however deep; two handles at a time."""
+    here = os.open(folder, _FOLDER)
+    above: list[str] = []
+    try:
+        for _ in range(MOST_REMOVED):
+            below = _empty_but_one(here)
+            if below is not None:
+                here = _moved(here, below)
+                above.append(below)
+            elif above:
+                here = _moved(here, "..")
+                os.rmdir(above.pop(), dir_fd=here)
+            else:
+                break
+    finally:
+        os.close(here)
+    os.rmdir(folder)
+
+
+def _empty_but_one(folder: int) -> str | None:
+    """Remove the files and empty folders of a folder; gives a folder that is not empty, if any."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry.name, dir_fd=folder)
+                continue
+            try:
+                os.rmdir(entry.name, dir_fd=folder)
+            except OSError:
+                return entry.name
+    return None
+
+
+def _moved(here: int, name: str) -> int:
+    try:
+        there = os.open(name, _FOLDER, dir_fd=here)
+    except PermissionError:  # made without leave for its owner
+        os.chmod(name, 0o700, dir_fd=here)
+        there = os.open(name, _FOLDER, dir_fd=here)
+    os.close(here)
+    return there
 
 
 def use_scratch_folder(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import select
 import shutil
 import signal
@@ -17,10 +18,12 @@ from typing import Any
 
 import pytest
 
+from provenance.fs._seccomp import DENIED
 from provenance.fs.confinement import LEAST_ABI, landlock_abi
 from tests.trees import CHECKOUT
 
 _ABI = landlock_abi()
+_HAS_FILTER = platform.machine() in DENIED
 pytestmark = pytest.mark.skipif(
     _ABI is None or _ABI < LEAST_ABI, reason=f"this kernel's Landlock is {_ABI}, too old or absent"
 )
@@ -72,7 +75,9 @@ def run_planted(
     (target / "a.planted").write_text('{"a":1}\n', encoding="utf-8")
     (tmp_path / "secret").write_text("secret", encoding="utf-8")
 
-    def run(body: str, *options: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        body: str, *options: str, pass_fds: tuple[int, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [
                 *(sys.executable, "-c", _PLANTED.format(body=textwrap.dedent(body)), "verify"),
@@ -84,6 +89,7 @@ def run_planted(
             cwd=CHECKOUT,
             check=False,
             timeout=60,
+            pass_fds=pass_fds,
         )
 
     return run
@@ -203,17 +209,54 @@ def test_without_the_sandbox_the_same_parser_can(
         ("open(ROOT + '/a.planted', 'w')", "an attempt to open another file"),
         ("import antigravity", "a need for the module 'antigravity'"),
         ("os.kill(PARENT, 15)", "an attempt at os.kill"),
+        ("open('secret')", "an attempt to open another file"),
+        ("import pathlib; pathlib.Path('secret').read_text()", "an attempt to open another file"),
+        ("os.open('roots/../secret', os.O_RDONLY)", "an attempt to open another file"),
+        ("open('planted', 'w')", "an attempt to open another file"),
+        ("os.listdir('.')", "an attempt to list another folder"),
+        ("os.chmod(OUTSIDE + '/secret', 0o600)", "an attempt at os.chmod"),
+        ("os.chmod('secret', 0o644)", "an attempt at os.chmod"),
+        ("import socket; socket.socket(2, 2)", "an attempt at socket.__new__"),
+        ("os.fork() or os._exit(0)", "an attempt to start a process"),
+        ("import resource; resource.prlimit(PARENT, 0)", "an attempt at resource.prlimit"),
     ],
 )
 def test_an_attempt_that_is_passed_over_is_told_all_the_same(
     attempt: str, told: str, run_planted: Callable[..., Any], tmp_path: Path
 ) -> None:
     """The guard around formats from outside passes over whatever they raise."""
-    done = run_planted(f"def act(): {attempt}", "--sandbox")
+    done = run_planted(f"os.chdir(OUTSIDE)\ndef act(): {attempt}", "--sandbox")
     assert (done.returncode, done.stdout) == (1, "")
     assert f"expected to read its roots alone, got {told}" in done.stderr
     assert done.stderr.count("\n") == 1
     _assert_untouched(tmp_path)
+
+
+@pytest.mark.attack
+def test_the_current_folder_is_not_pythons_own(
+    run_planted: Callable[..., Any],
+) -> None:
+    """`python -m` and `python -c` put it on the path of modules."""
+    body = "os.chdir(OUTSIDE); sys.path.insert(0, OUTSIDE)\ndef act(): open('secret')"
+    done = run_planted(body, "--sandbox")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "an attempt to open another file" in done.stderr
+
+
+def test_a_target_may_be_named_from_the_current_folder(
+    home: Any, environment: Callable[..., dict[str, str]]
+) -> None:
+    """The look-alike: the same words, from within this package."""
+    home.state("one.json", home.transcript("s1", 2))
+    done = subprocess.run(
+        [sys.executable, "-m", "cli", "verify", "--sandbox", home.path.name],
+        env=environment({"PYTHONPATH": str(CHECKOUT)}),
+        capture_output=True,
+        text=True,
+        cwd=home.path.parent,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_parser_that_reads_its_root_alone_is_no_attempt(run_planted: Callable[..., Any]) -> None:
@@ -266,6 +309,8 @@ def test_it_is_confined_before_the_first_hostile_byte(
         ("os._exit(0)", "expected a report, got its end by exit 0"),
         ("os.kill(os.getpid(), 9)", "expected a report, got its end by signal 9"),
         ("os.write(back(), b'R' + bytes(3) + b'\\2{]'); os._exit(0)", "expected values of a rep"),
+        ("os.write(back(), b'R' + bytes(3) + b'\\2{}'); os._exit(0)", "expected values of a rep"),
+        ("os.write(back(), b'P' + bytes(3) + b'\\2-1'); os._exit(0)", "expected a number of 0 or"),
         ("os.write(back(), b'Z' * 100)", "expected one of a known kind"),
         ("os.write(back(), b'R' + bytes(3))", "frame: expected"),
     ],
@@ -289,6 +334,27 @@ def test_the_answers_are_the_same_and_for_any_number_of_processes(run: Callable[
         assert done.code == plain.code == 14
         assert _comparable(done.report) == _comparable(plain.report)
         assert (plain.report["sandboxed"], done.report["sandboxed"]) == (False, True)
+
+
+def test_waivers_of_the_operator_count_there_too(
+    home: Any, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    pointers = home.transcript("s1", 2)
+    home.state("one.json", [*pointers, "transcript:gone:1", "transcript:gone:2"])
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text(
+        "".join(
+            f'[[waiver]]\nreason = "lost"\nowner = "ops"\nexpires = {day}\n'
+            f'pointer = "transcript:gone:{number}"\n'
+            for number, day in ((1, "2999-01-01"), (2, "2001-01-01"), (3, "2999-01-01"))
+        ),
+        encoding="utf-8",
+    )
+    options = ("verify", home.path, "--waivers", waivers, "--format", "json")
+    plain, done = run(*options), run(*options, "--sandbox")
+    assert (done.code, done.err) == (plain.code, plain.err)
+    assert _comparable(done.report) == _comparable(plain.report)
+    assert done.report["summary"]["waived"] == 1
 
 
 def _comparable(report: dict[str, Any]) -> dict[str, Any]:
@@ -406,6 +472,61 @@ def test_no_process_outlives_the_one_that_was_started(
         select.select([handle], [], [])
         os.close(handle)
     process.stdout.close()
+
+
+@pytest.mark.attack
+@pytest.mark.skipif(not _HAS_FILTER, reason="no filter of system calls on this architecture")
+def test_a_process_that_was_forked_past_python_ends_with_the_run(
+    run_planted: Callable[..., Any], tmp_path: Path
+) -> None:
+    """It would leave its group; what tells is a pipe that only it holds open at its other end."""
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    body = f"""
+    from provenance.audit import sandbox_child
+    library = ctypes.CDLL(None)
+    fork, pause = library.fork, library.pause
+    real = sandbox_child.confine
+    sandbox_child.confine = lambda *a, keep, **k: real(*a, keep=(*keep, {writing}), **k)
+    def act():
+        if fork() == 0:
+            try: os.setsid()
+            except OSError: pass
+            while True: pause()
+    """
+    done = run_planted(body, "--sandbox", pass_fds=(writing,))
+    os.close(writing)
+    assert os.read(reading, 1) == b""  # a test that hangs here has found one that goes on
+    os.close(reading)
+    assert done.returncode in (1, 3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_asked_to_end_leaves_nothing(
+    number: signal.Signals, home: Any, environment: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    scratch = tmp_path / "temporary"
+    scratch.mkdir()
+    home.transcript("s0", 1)
+    home.state("many.json", [f"transcript:s{number}:1" for number in range(9_000)])
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "cli", "verify", "--sandbox", home.path),
+            *("--format", "ndjson"),
+        ],
+        env=environment({"TMPDIR": str(scratch)}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=CHECKOUT,
+        bufsize=0,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert list(scratch.iterdir())
+    process.send_signal(number)
+    _, talk = process.communicate()
+    assert (process.returncode, talk) == (-number, b"")
+    assert list(scratch.iterdir()) == []
 
 
 def test_nothing_is_left_behind(

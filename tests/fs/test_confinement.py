@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 import struct
 import sys
 from pathlib import Path
 
 import pytest
 
-from provenance.fs import _landlock, confinement
+from provenance.fs import _landlock, _seccomp, confinement
 from provenance.fs.confinement import SandboxUnavailable, landlock_abi, require_landlock
 from tests.trees import CHECKOUT, run_python
 
@@ -74,7 +75,7 @@ def test_a_step_that_fails_is_an_error_and_not_passed_over(step: str, tmp_path: 
     program = f"""
 import os, sys
 from pathlib import Path
-from provenance.fs import _landlock, confinement
+from provenance.fs import _landlock, _seccomp, confinement
 def fail(*_):
     raise OSError(1, "no")
 _landlock.{step} = fail
@@ -137,3 +138,106 @@ for name in ("file", "neighbour", "folder/below/deep", "folder2", "absent"):
 """
     done = run_python(program, str(tmp_path), cwd=CHECKOUT)
     assert done.stdout == "read 13 read 13 2 "
+
+
+_HAS_FILTER = platform.machine() in _seccomp.DENIED
+
+
+@pytest.mark.attack
+@pytest.mark.skipif((landlock_abi() or 0) < 3, reason="no Landlock here, or an old one")
+@pytest.mark.skipif(not _HAS_FILTER, reason="no filter of system calls on this architecture")
+def test_what_landlock_does_not_judge_is_refused_too(tmp_path: Path) -> None:
+    """Limits and priorities of the parent, sockets, modes, sessions: and what is needed passes."""
+    program = """
+import os, resource, socket, sys, time
+from pathlib import Path
+from provenance.fs import confinement
+give, place, parent = os.dup(1), sys.argv[1], os.getppid()
+Path(place, "file").touch()
+confinement.confine([place, "/proc"], scratch=Path(place), keep=(give,))
+def fork():
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+for name, attempt in {
+    "limit": lambda: resource.prlimit(parent, resource.RLIMIT_CPU, (1, 1)),
+    "affinity": lambda: os.sched_setaffinity(parent, {0}),
+    "priority": lambda: os.setpriority(os.PRIO_PROCESS, parent, 5),
+    "socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+    "pair": lambda: socket.socketpair(),
+    "program": lambda: os.execv("/bin/true", ["true"]),
+    "mode": lambda: os.chmod(place + "/file", 0o666),
+    "times": lambda: os.utime(place + "/file"),
+    "session": os.setsid,
+    "everybody": lambda: os.kill(-1, 0),
+    "own limit": lambda: resource.getrlimit(resource.RLIMIT_CPU),
+    "worker": fork,
+    "write": lambda: Path(place, "other").write_text("x"),
+}.items():
+    try:
+        attempt()
+        os.write(give, f"{name}\\n".encode())
+    except OSError as error:
+        assert error.errno == 1, error
+held = open("/proc/self/status").read()
+for line in held.splitlines():
+    if line.startswith(("CapPrm", "CapEff", "CapBnd", "CapInh", "CapAmb")):
+        value = int(line.split()[1], 16)
+        if line.startswith(("CapBnd", "CapInh", "CapAmb")) and os.geteuid() == 0:
+            assert value == 0, line
+        assert line.startswith("CapBnd") or value & ~(1 << 2 | 1 << 28) == 0, line
+os.write(give, b"end")
+"""
+    done = run_python(program, str(tmp_path), cwd=CHECKOUT)
+    assert done.stdout.split("\n") == ["own limit", "worker", "write", "end"]
+
+
+def _answer(program: bytes, *words: int) -> int:
+    """Run a filter as the kernel does, on the 32-bit words of `struct seccomp_data`."""
+    steps = list(struct.iter_unpack("=HBBI", program))
+    at = held = 0
+    while True:
+        code, yes, no, value = steps[at]
+        at += 1
+        if code == 0x06:
+            return int(value)
+        if code == 0x20:
+            held = words[value // 4]
+            continue
+        is_so = {0x15: held == value, 0x35: held >= value, 0x45: bool(held & value)}[code]
+        at += yes if is_so else no
+
+
+@pytest.mark.parametrize(
+    ("machine", "word", "numbers"),
+    [
+        ("x86_64", 0xC000003E, {"read": 0, "prlimit": 302, "clone": 56, "ioctl": 16, "kill": 62}),
+        (
+            "aarch64",
+            0xC00000B7,
+            {"read": 63, "prlimit": 261, "clone": 220, "ioctl": 29, "kill": 129},
+        ),
+    ],
+)
+def test_the_filter_of_each_architecture(machine: str, word: int, numbers: dict[str, int]) -> None:
+    program = _seccomp.program_for(machine)
+    allow, refuse = 0x7FFF0000, 0x00050001
+
+    def answer(number: int, first: int = 0, second: int = 0, *, architecture: int = word) -> int:
+        return _answer(program, number, architecture, 0, 0, first, 0, second, 0)
+
+    assert answer(numbers["read"]) == allow
+    assert answer(numbers["read"], architecture=0x40000003) == refuse
+    assert answer(numbers["read"] | 0x4000_0000) == refuse
+    assert answer(435) == 0x00050000 | 38
+    assert answer(numbers["prlimit"]) == allow
+    assert answer(numbers["prlimit"], 77) == refuse
+    assert answer(numbers["clone"], 0x01200011) == allow
+    assert answer(numbers["clone"], 0x10000011) == refuse
+    assert answer(numbers["kill"], 77) == allow
+    assert answer(numbers["kill"], 0xFFFFFFFF) == refuse
+    assert answer(numbers["ioctl"], 3, 0x5401) == allow
+    assert answer(numbers["ioctl"], 3, 0x40086602) == refuse
+    for name, number in _seccomp.DENIED[machine].items():
+        assert answer(number) == refuse, name
