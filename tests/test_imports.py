@@ -185,6 +185,7 @@ _MAY_LOAD |= {
     f"cli.{name}": {"sqlite3"} for name in ("state_json", "state_storing", "state_views", "states")
 }
 _MAY_LOAD["provenance.stores"] = {"sqlite3"}
+_MAY_LOAD["provenance.retention.databases"] = {"sqlite3"}
 _MAY_LOAD["provenance.fs.database_copy"] = {"sqlite3"}
 _TERMINAL = {"click", "rich"}
 _THIRD_PARTY = {"blake3", "click", "msgspec", "pydantic", "pydantic_core", "rich"}

@@ -34,7 +34,6 @@ from provenance.fs import (
     TrustedRoot,
     read_whole,
 )
-from provenance.fs.database_copy import is_database
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.pointers import is_name
 from provenance.retention.locks import LOCK_NAME, require_lock
@@ -272,6 +271,8 @@ def _is_journal(folder: Directory, name: str) -> bool:
         if name.endswith(ending):
             try:
                 with folder.open_file(name.removesuffix(ending)) as file:
+                    from provenance.fs.database_copy import is_database  # noqa: PLC0415 - loads SQLite
+
                     return is_database(file.read_at(0, _HEAD_BYTES))
             except CtxauditError:
                 return False

@@ -19,7 +19,6 @@ from provenance.errors import DataError
 from provenance.findings import Severity
 from provenance.fs import Directory, OpenFile
 from provenance.limits import Limits
-from provenance.retention.databases import texts_of
 from provenance.retention.texts import text_only
 from provenance.transcripts.adapters.protocol import TranscriptFormat
 from provenance.transcripts.containers.archive import Archive, read_archive
@@ -85,6 +84,8 @@ def unpacked(file: OpenFile, folder: Directory, name: str, *, limits: Limits) ->
         yield from _own_bytes(file)
         head = file.read_at(0, len(_DATABASE))
         if head == _DATABASE:
+            from provenance.retention.databases import texts_of  # noqa: PLC0415 - loads SQLite
+
             texts = texts_of(source)
         elif head.startswith(_ARCHIVE):
             texts = _members(read_archive(file, limits=limits))
