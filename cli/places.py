@@ -18,11 +18,14 @@ from typing import NamedTuple
 import click
 
 from provenance.audit.request import STDIN
-from provenance.fs.places import Place, place_of
+from provenance.fs.places import Place, named_place, place_of
 
 from .operator_files import is_folder, label_of
 
 __all__ = ["NamedPath", "named", "require_places"]
+
+# A file in one of these belongs to the home around it.
+_CITING_FOLDERS = frozenset({"receipts", "states"})
 
 
 class NamedPath(NamedTuple):
@@ -59,7 +62,7 @@ def require_places(
     Raises:
         click.UsageError: no folder, a place in what is audited, that of an input, or one twice.
     """
-    audited = [target for target in targets if target != STDIN]
+    audited = [place for target in targets if target != STDIN for place in _read_for(target)]
     read = tuple(inputs)
     below = tuple(roots)
     for number, output in enumerate(outputs):
@@ -69,6 +72,14 @@ def require_places(
                 f"{output.option}: {label_of(output.path)}: expected {fault}",
                 click.get_current_context(silent=True),
             )
+
+
+def _read_for(target: str) -> tuple[str, ...]:
+    """Give a target and, for a file in a home's `states` or `receipts`, that home: all is read."""
+    folder, name = named_place(target)
+    if name is None or PurePath(folder).name not in _CITING_FOLDERS:
+        return (target,)
+    return target, str(PurePath(folder).parent)
 
 
 def _fault(

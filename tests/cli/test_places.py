@@ -158,3 +158,18 @@ def _by_way(file: Path, way: str) -> Path:
             return link
         case _:
             return file
+
+
+@pytest.mark.parametrize("place", ["transcripts/s1.jsonl", "states/new.json", "report.json"])
+@pytest.mark.parametrize("option", ["--output", "--decisions"])
+def test_a_state_that_is_named_stands_for_the_home_that_it_lies_in(
+    home: Any, call: Callable[..., Any], tmp_path: Path, place: str, option: str
+) -> None:
+    state = home.state("one.json", home.transcript("s1", 1))
+    before = {path: path.read_bytes() for path in home.path.rglob("*") if path.is_file()}
+    done = call("verify", state, "--format", "json", option, home.path / place)
+    assert done.code == 2
+    assert "expected a place outside the targets, got one below them" in done.err
+    assert {p: p.read_bytes() for p in home.path.rglob("*") if p.is_file()} == before
+    # Beside the home it may lie.
+    assert call("verify", state, "--format", "json", option, tmp_path / "beside.json").code == 0
