@@ -17,15 +17,12 @@ from typing import NamedTuple
 
 import click
 
-from provenance.audit.request import STDIN
+from provenance.audit.request import CITING_FOLDERS, STDIN
 from provenance.fs.places import Place, named_place, place_of
 
 from .operator_files import is_folder, label_of
 
 __all__ = ["NamedPath", "named", "require_places"]
-
-# A file in one of these belongs to the home around it.
-_CITING_FOLDERS = frozenset({"receipts", "states"})
 
 
 class NamedPath(NamedTuple):
@@ -77,7 +74,7 @@ def require_places(
 def _read_for(target: str) -> tuple[str, ...]:
     """Give a target and, for a file in a home's `states` or `receipts`, that home: all is read."""
     folder, name = named_place(target)
-    if name is None or PurePath(folder).name not in _CITING_FOLDERS:
+    if name is None or PurePath(folder).name not in CITING_FOLDERS:
         return (target,)
     return target, str(PurePath(folder).parent)
 

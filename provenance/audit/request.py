@@ -21,10 +21,12 @@ from provenance.resolution import Strength
 from provenance.sealing.sealed_log import SealTrust
 from provenance.waiver_file import WaiverEntry
 
-__all__ = ["STDIN", "AuditRequest", "TargetError"]
+__all__ = ["CITING_FOLDERS", "STDIN", "AuditRequest", "TargetError"]
 
 # The target that stands for standard input.
 STDIN = "-"
+# Where a home keeps the files that cite: one that is named stands for that home.
+CITING_FOLDERS = frozenset({"receipts", "states"})
 
 
 class TargetError(CallerError, ValueError):

@@ -25,7 +25,7 @@ from typing import NoReturn
 
 from provenance.audit import sandbox_wire as wire
 from provenance.audit.listener import Listener
-from provenance.audit.request import STDIN, AuditRequest, TargetError
+from provenance.audit.request import CITING_FOLDERS, STDIN, AuditRequest, TargetError
 from provenance.audit.run import run_audit
 from provenance.audit.sandbox_child import STOP, be_the_child
 from provenance.audit.sandbox_modules import load_all
@@ -38,8 +38,6 @@ from provenance.fs.scratch import scratch_folder
 
 __all__ = ["SandboxFailed", "readable_places", "run_sandboxed_audit"]
 
-# Where a home keeps the files that cite: one that was named belongs to that home.
-_CITING_FOLDERS = frozenset({"receipts", "states"})
 _BLOCK = 1 << 20
 _ENDINGS = frozenset({signal.SIGTERM, signal.SIGHUP}) if hasattr(signal, "SIGHUP") else frozenset()
 
@@ -124,7 +122,7 @@ def _is_folder(target: str) -> bool:
 
 def _root_of_file(path: PurePath) -> str:
     folder = TrustedRoot(path.parent).path.absolute()
-    return str(folder.parent if folder.name in _CITING_FOLDERS else folder)
+    return str(folder.parent if folder.name in CITING_FOLDERS else folder)
 
 
 class _Confined:

@@ -33,7 +33,7 @@ from provenance.audit.receipts import (
     parse_receipt_file,
     receipt_citations,
 )
-from provenance.audit.request import STDIN, AuditRequest, TargetError
+from provenance.audit.request import CITING_FOLDERS, STDIN, AuditRequest, TargetError
 from provenance.audit.scan import scan_text
 from provenance.audit.states import citations_of, parse_state
 from provenance.audit.whole import is_allowed
@@ -62,8 +62,6 @@ from provenance.transcripts.sources import read_head
 
 __all__ = ["AuditPlan", "read_targets"]
 
-# Where a home keeps the files that cite: what lies there belongs to that home.
-_CITING_FOLDERS = frozenset({"receipts", "states"})
 _BYTE_ORDER_MARK = "\ufeff"
 _PASSED_OVER = {
     "folder_too_deep": (
@@ -388,9 +386,9 @@ class _TargetReader:
         """Give the part of a state or receipt; None where it depends on what else is named."""
         named = (self._request.transcript_root, self._request.artifact_root)
         parent = TrustedRoot(path.parent).path.absolute()
-        if None not in named or (parent.name not in _CITING_FOLDERS and named != (None, None)):
+        if None not in named or (parent.name not in CITING_FOLDERS and named != (None, None)):
             return self._operators_part()
-        if parent.name not in _CITING_FOLDERS:
+        if parent.name not in CITING_FOLDERS:
             self._lone_files.append(label)
             return None
         return self._add_home(TrustedRoot(parent.parent), prefix="")
