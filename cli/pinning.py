@@ -33,6 +33,7 @@ from provenance.locks import LOCK_FILE, LockError
 from .exit_codes import ExitCode, worst
 from .interrupts import Interrupts
 from .operator_files import label_of, note_absent_folder
+from .places import named, require_lock_place
 from .streams import talk, write_text
 from .verdict import code_of, fault_of_code
 
@@ -70,6 +71,7 @@ def pin(order: PinOrder, interrupts: Interrupts) -> ExitCode:
     if not order.quiet:
         note_absent_folder("--transcript-root", order.request.transcript_root)
         note_absent_folder("--artifact-root", order.request.artifact_root)
+    _require_place(order.request)
     try:
         gathered = gather(order.request)
         obstacle = _obstacle(gathered, order)
@@ -81,6 +83,17 @@ def pin(order: PinOrder, interrupts: Interrupts) -> ExitCode:
         raise click.UsageError(str(error), click.get_current_context()) from None
     except (MachineError, LockError) as error:
         raise PinFailed(f"pin: {_label(order)}: {error}") from None
+
+
+def _require_place(request: PinRequest) -> None:
+    if request.lock is not None:
+        require_lock_place(
+            request.lock,
+            home=request.home,
+            roots=named(
+                transcript_root=request.transcript_root, artifact_root=request.artifact_root
+            ),
+        )
 
 
 def _obstacle(gathered: Gathered, order: PinOrder) -> ExitCode:

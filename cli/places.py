@@ -19,10 +19,11 @@ import click
 
 from provenance.audit.request import CITING_FOLDERS, STDIN
 from provenance.fs.places import Place, named_place, place_of
+from provenance.locks import LOCK_FILE
 
 from .operator_files import is_folder, label_of
 
-__all__ = ["NamedPath", "named", "require_places"]
+__all__ = ["NamedPath", "named", "require_lock_place", "require_places"]
 
 
 class NamedPath(NamedTuple):
@@ -69,6 +70,37 @@ def require_places(
                 f"{output.option}: {label_of(output.path)}: expected {fault}",
                 click.get_current_context(silent=True),
             )
+
+
+def require_lock_place(
+    lock: str,
+    *,
+    home: str,
+    roots: Iterable[NamedPath] = (),
+) -> None:
+    """Say that a lock would lie where a home, or a root beside it, is read as evidence.
+
+    What is there and is no lock needs no word here: it is read before it is replaced.
+
+    Args:
+        lock: what `--lock` of a run that writes it names.
+        home: whose evidence it holds; its own lock file may be named.
+        roots: folders that evidence is read below.
+
+    Raises:
+        click.UsageError: no folder, or a place in the home or below a root.
+    """
+    if place_of(lock, (str(PurePath(home) / LOCK_FILE),)) is Place.TARGET:
+        return
+    fault = ""
+    if place_of(lock, (home,)) is not Place.OUTSIDE:
+        fault = f"{LOCK_FILE} of the home or a place outside it, got another one in it"
+    fault = fault or _fault(NamedPath("--lock", lock), (), tuple(roots), ())
+    if fault:
+        raise click.UsageError(
+            f"--lock: {label_of(lock)}: expected {fault}",
+            click.get_current_context(silent=True),
+        )
 
 
 def _read_for(target: str) -> tuple[str, ...]:

@@ -381,6 +381,58 @@ def test_a_lock_may_lie_elsewhere(pinned: Home, call: Call, tmp_path: Path) -> N
     assert str(tmp_path) not in gone.err
 
 
+@pytest.mark.parametrize("update", [(), ("--update",), ("--dry-run",)])
+@pytest.mark.parametrize("way", ["same", "dots", "link"])
+@pytest.mark.parametrize(
+    "place", ["states/x.json", "transcripts/x.jsonl", "s1/tool-results.jsonl", "other.lock"]
+)
+def test_no_lock_is_written_where_a_home_is_read(
+    pinned: Home, call: Call, tmp_path: Path, place: str, way: str, update: tuple[str, ...]
+) -> None:
+    for folder in ("states", "transcripts", "s1"):
+        (pinned.path / folder).mkdir(exist_ok=True, mode=0o700)
+    home = pinned.path
+    if way == "dots":
+        home = pinned.path / ".." / pinned.path.name
+    elif way == "link":
+        home = tmp_path / "link"
+        home.symlink_to(pinned.path)
+    path = pinned.path / place
+    before = path.read_bytes() if path.exists() else None
+    done = call("pin", pinned.path, "--lock", home / place, *update)
+    assert done.code == 2
+    assert f"--lock: {path.name}: expected ctxaudit.lock of the home or a place outside" in done.err
+    assert (path.read_bytes() if path.exists() else None) == before
+
+
+@pytest.mark.parametrize("way", ["same", "dots", "link"])
+def test_the_lock_of_the_home_may_be_named(
+    pinned: Home, call: Call, tmp_path: Path, way: str
+) -> None:
+    home = pinned.path
+    if way == "dots":
+        home = pinned.path / ".." / pinned.path.name
+    elif way == "link":
+        home = tmp_path / "link"
+        home.symlink_to(pinned.path)
+    pinned.state("c.json", ["transcript:s1:2"])
+    done = call("pin", pinned.path, "--lock", home / "ctxaudit.lock")
+    assert done.code == 0, done.err
+    assert len(_lock(pinned).pins) > 1
+
+
+@pytest.mark.parametrize("option", ["--transcript-root", "--artifact-root"])
+def test_no_lock_is_written_below_a_root_beside_the_home(
+    pinned: Home, call: Call, tmp_path: Path, option: str
+) -> None:
+    root = tmp_path / "beside"
+    root.mkdir()
+    done = call("pin", pinned.path, "--lock", root / "x.jsonl", option, root)
+    assert done.code == 2
+    assert f"a place outside {option}, got one below it" in done.err
+    assert not any(root.iterdir())
+
+
 @pytest.mark.parametrize("name", ["nowhere", "empty"])
 def test_what_is_no_home_is_a_usage_error(call: Call, tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
