@@ -28,7 +28,7 @@ from provenance.artifacts.verify import RESERVED_SESSIONS
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
 from provenance.audit.seal_documents import Troubles, read_documents
-from provenance.audit.seal_lines import line_digests
+from provenance.audit.seal_lines import Lines, line_digests
 from provenance.errors import CtxauditError
 from provenance.fs import (
     OpenFile,
@@ -70,12 +70,14 @@ class Collected:
         unread: kind and name of what could not be read, and why.
         spoiled: those of them whose content is to blame: what is sealed of them is not there.
         denied: kind and name of what the operator's policy denies.
+        torn: kind and name of logs that end in the middle of a line, and how many bytes it has.
     """
 
     leaves: HomeLeaves
     unread: Mapping[tuple[str, str], str] = field(default_factory=dict)
     spoiled: frozenset[tuple[str, str]] = frozenset()
     denied: frozenset[tuple[str, str]] = frozenset()
+    torn: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 def collect(
@@ -130,6 +132,7 @@ class _Collector:
         self._withheld_by = withheld_by
         self._troubles = Troubles()
         self._denied: set[tuple[str, str]] = set()
+        self._torn: dict[tuple[str, str], int] = {}
 
     def collect(self) -> Collected:
         events = self._events()
@@ -138,7 +141,8 @@ class _Collector:
         unread, spoiled = self._troubles.unread, frozenset(self._troubles.spoiled)
         skipped = (unread.keys() - spoiled) | self._denied
         leaves = HomeLeaves(events, ledgers, *documents, frozenset(skipped))
-        return Collected(leaves, unread, spoiled, frozenset(self._denied))
+        torn = {key: size for key, size in self._torn.items() if size and key not in unread}
+        return Collected(leaves, unread, spoiled, frozenset(self._denied), torn)
 
     def _events(self) -> dict[str, Sequence[str]]:
         root = self._part.transcripts
@@ -157,15 +161,16 @@ class _Collector:
                 continue
             if own_file_of(root, session) is not OwnFile.NATIVE:
                 continue  # another agent's, or not there: below
-            digests = self._troubles.read(key, partial(self._own_events, root, session))
-            if digests is not None:
-                found[session] = digests[: len(known)] if is_withheld else digests
+            lines = self._troubles.read(key, partial(self._own_events, root, session))
+            if lines is not None:
+                found[session] = lines.digests[: len(known)] if is_withheld else lines.digests
+                self._torn[key] = 0 if is_withheld else lines.torn_bytes
         for session, digests in self._foreign(root, own).items():
             if session not in found and ("event", session) not in self._denied:
                 found[session] = digests
         return found
 
-    def _own_events(self, root: TrustedRoot, session: str) -> list[str]:
+    def _own_events(self, root: TrustedRoot, session: str) -> Lines:
         with root.open_file(session + _ENDING) as file:
             return _steadily(
                 file,
@@ -251,7 +256,11 @@ class _Collector:
             is_withheld = self._is_withheld(key)
             if is_withheld and not known:
                 continue
-            lines = self._troubles.read(key, partial(self._ledger, root, session))
+            read = self._troubles.read(key, partial(self._ledger, root, session))
+            if read is None:
+                continue
+            lines, torn_bytes = read
+            self._torn[key] = 0 if is_withheld else torn_bytes
             if not lines:
                 continue
             found[session] = lines = lines[: len(known)] if is_withheld else lines
@@ -259,12 +268,13 @@ class _Collector:
                 self._troubles.spoil(key, "ledger: expected a shorter line")
         return found
 
-    def _ledger(self, root: TrustedRoot, session: str) -> list[LedgerLeaf]:
+    def _ledger(self, root: TrustedRoot, session: str) -> tuple[list[LedgerLeaf], int]:
         bound = self._part.limits.max_ledger_line_bytes
 
-        def read(file: OpenFile) -> list[LedgerLeaf]:
+        def read(file: OpenFile) -> tuple[list[LedgerLeaf], int]:
             lines = LedgerLines(file.read_at, end=file.size, max_bytes=bound)
-            return [_ledger_leaf(session, number, line) for number, line in enumerate(lines, 1)]
+            found = [_ledger_leaf(session, number, line) for number, line in enumerate(lines, 1)]
+            return found, lines.end - lines.consumed
 
         with root.open_file(session, LEDGER_NAME) as file:
             return _steadily(file, lambda: read(file), self._part.limits)

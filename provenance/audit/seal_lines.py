@@ -7,17 +7,18 @@ follows the last line end counts only where the caller says that it is whole.
 Example:
     >>> data = b"a\r\nb\n"
     >>> read = lambda offset, size: data[offset : offset + size]
-    >>> digests = line_digests(read, len(data), is_whole=lambda tail: False)
-    >>> [digest[:6] for digest in digests]
-    ['ca9781', '3e23e8']
+    >>> lines = line_digests(read, len(data), is_whole=lambda tail: False)
+    >>> [digest[:6] for digest in lines.digests], lines.torn_bytes
+    (['ca9781', '3e23e8'], 0)
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import NamedTuple
 
-__all__ = ["line_digests"]
+__all__ = ["Lines", "line_digests"]
 
 _BLOCK_BYTES = 1 << 20
 # A last line without its end is looked at up to here; what is longer is no record.
@@ -25,10 +26,22 @@ _LONGEST_TAIL_BYTES = 64 << 20
 _sha256 = hashlib.sha256
 
 
+class Lines(NamedTuple):
+    """What a file holds.
+
+    Attributes:
+        digests: SHA-256 of each line in hex, in order.
+        torn_bytes: how many bytes after the last of them are no record.
+    """
+
+    digests: list[str]
+    torn_bytes: int
+
+
 def line_digests(
     read_at: Callable[[int, int], bytes], size: int, *, is_whole: Callable[[bytes], bool]
-) -> list[str]:
-    """Give the digest of each line in hex, in order.
+) -> Lines:
+    """Give the digest of each line.
 
     Args:
         read_at: gives the bytes at (offset, size); fewer only at the end of the file.
@@ -60,7 +73,8 @@ def line_digests(
     length = offset - start
     if begun is not None and 0 < length <= _LONGEST_TAIL_BYTES and is_whole(read_at(start, length)):
         digests.append(begun.hexdigest())
-    return digests
+        length = 0
+    return Lines(digests, length)
 
 
 class _Line:

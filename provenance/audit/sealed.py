@@ -17,7 +17,7 @@ Example:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import replace
 
 from provenance.artifacts.sealed import SealedLines, sealed_line
@@ -189,9 +189,10 @@ class PartSeal:
         if self._now is not None and self._artifacts is not None:
             for kind, name, count in unsealed(self._log.history, self._now.leaves):
                 if count > 0 and (kind, name) not in self._told_new:
-                    message = f"{kind}: expected no more than was sealed, got {count} newer"
-                    target = self._file_named(kind, name)
-                    self._note("not_sealed", Severity.WARNING, target, message)
+                    self._note_new(kind, name, f"{count} newer")
+            for (kind, name), size in sorted(self._now.torn.items()):
+                if (kind, name) not in self._told_new and not self._is_cut(kind, name, self._now):
+                    self._note_new(kind, name, f"a line that is not whole ({size} bytes)")
             denied = self._not_asked + self._artifacts.count_denied()
             if denied:
                 message = (
@@ -249,6 +250,14 @@ class PartSeal:
             case _:
                 return os.fsencode(name) in history.states
 
+    def _is_cut(self, kind: str, name: str, now: Collected) -> bool:
+        """Whether lines are gone that were sealed: what is left of one is told as that."""
+        sealed: Mapping[str, Sized] = self._log.history.events
+        there: Mapping[str, Sized] = now.leaves.events
+        if kind == "ledger":
+            sealed, there = self._log.history.ledgers, now.leaves.ledgers
+        return len(there.get(name, ())) < len(sealed.get(name, ()))
+
     def _not_compared(self, target: str, why: str) -> None:
         message = f"file: expected to compare it with its seal, got: {why}"
         self._note("seal_not_compared", Severity.ERROR, target, message)
@@ -280,6 +289,11 @@ class PartSeal:
                 return name
             case _:
                 return f"states/{name}" if name else "states"
+
+    def _note_new(self, kind: str, name: str, got: str) -> None:
+        self._told_new.add((kind, name))
+        message = f"{kind}: expected no more than was sealed, got {got}"
+        self._note("not_sealed", Severity.WARNING, self._file_named(kind, name), message)
 
     def _note(
         self, code: str, severity: Severity, target: str, message: str, *, number: int | None = None

@@ -12,11 +12,12 @@ from provenance.audit import seal_lines
 from provenance.audit.seal_lines import line_digests
 
 
-def _defined(data: bytes, *, tail: bool) -> list[str]:
+def _defined(data: bytes, *, tail: bool) -> tuple[list[str], int]:
     *lines, rest = data.split(b"\n")
     if tail and rest:
         lines.append(rest)
-    return [hashlib.sha256(line.rstrip(b"\r\n")).hexdigest() for line in lines]
+        rest = b""
+    return [hashlib.sha256(line.rstrip(b"\r\n")).hexdigest() for line in lines], len(rest)
 
 
 @given(

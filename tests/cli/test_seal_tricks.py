@@ -659,3 +659,42 @@ def test_what_seal_refuses_is_said_with_its_code(
     assert "(nothing_to_seal)" in done.err
     _edit_event(sealed)
     assert "(seal_refused)" in seal(call, sealed).err
+
+
+_LOGS = ["transcripts/s1.jsonl", "s1/tool-results.jsonl"]
+
+
+@pytest.mark.parametrize("name", _LOGS)
+@pytest.mark.parametrize("tail", [b"x", b'{"a":', b"\xff", b" "])
+def test_a_line_that_is_not_whole_is_told_once(
+    call: Call, sealed: SealedHome, name: str, tail: bytes
+) -> None:
+    with (sealed.path / name).open("ab") as file:
+        file.write(tail)
+    done = verify(call, sealed)
+    assert done.code == 0
+    (found,) = [one for one in done.report["findings"] if one["code"] == "not_sealed"]
+    assert found["severity"] == "warning"
+    assert found["target"] == name
+    assert found["message"].endswith(f"got a line that is not whole ({len(tail)} bytes)")
+
+
+@pytest.mark.parametrize("name", _LOGS)
+def test_what_is_left_of_a_sealed_line_is_no_new_one(
+    call: Call, sealed: SealedHome, name: str
+) -> None:
+    file = sealed.path / name
+    file.write_bytes(file.read_bytes()[:-7])
+    done = verify(call, sealed)
+    assert done.code == 14
+    assert ("not_sealed", name) not in told(done, "warning")
+
+
+@pytest.mark.parametrize("name", _LOGS)
+def test_a_line_that_is_not_whole_behind_new_ones_adds_no_second_warning(
+    call: Call, sealed: SealedHome, name: str
+) -> None:
+    file = sealed.path / name
+    file.write_bytes(file.read_bytes() + b"{}\n{")
+    found = [one for one in verify(call, sealed).report["findings"] if one["code"] == "not_sealed"]
+    assert [one["message"].rpartition(", ")[2] for one in found] == ["got 1 newer"]
