@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from .exit_codes import ExitCode
 from .interrupts import Interrupts
-from .streams import write_text
+from .streams import talk, write_text
 from .values import Choice
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "environment_name",
     "examples",
     "interrupts_of",
+    "keep_manner",
     "manner_from",
     "manner_options",
     "option",
@@ -151,6 +153,19 @@ def manner_options(command: _F) -> _F:
         default=None,
         help="Colour and boxes; auto: on a terminal that NO_COLOR does not forbid.",
     )(quiet_option(command))
+
+
+def keep_manner(ctx: click.Context, *, color: str | None, quiet: bool) -> None:
+    """Hand a group's wishes to the command below it; show the group's help where none is named."""
+    above: dict[str, object] = ctx.obj if isinstance(ctx.obj, dict) else {}
+    ctx.obj = above | {
+        "color": color or above.get("color"),
+        "quiet": quiet or above.get("quiet") is True,
+    }
+    if ctx.invoked_subcommand is None:
+        for line in ctx.get_help().split("\n"):
+            talk(line)
+        ctx.exit(ExitCode.USAGE)
 
 
 def interrupts_of(ctx: click.Context) -> Interrupts:

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import click
 
-from ..exit_codes import ExitCode
 from ..lazy import LazyGroup
-from ..options import examples, manner_options
-from ..streams import talk
+from ..options import examples, keep_manner, manner_options
 
 __all__ = ["command"]
 
@@ -32,12 +30,4 @@ _COMMANDS = {
 @click.pass_context
 def command(ctx: click.Context, *, color: str | None, quiet: bool) -> None:
     """Try out the TOML files that say who may rest on which evidence."""
-    above: dict[str, object] = ctx.obj if isinstance(ctx.obj, dict) else {}
-    ctx.obj = above | {
-        "color": color or above.get("color"),
-        "quiet": quiet or above.get("quiet") is True,
-    }
-    if ctx.invoked_subcommand is None:
-        for line in ctx.get_help().split("\n"):
-            talk(line)
-        ctx.exit(ExitCode.USAGE)
+    keep_manner(ctx, color=color, quiet=quiet)
