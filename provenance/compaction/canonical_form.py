@@ -17,11 +17,9 @@ import math
 import re
 from decimal import Decimal
 from json import dumps
-from typing import Any
-
-import msgspec
 
 from provenance.errors import CallerError
+from provenance.messages._json_text import plain_encoding
 from provenance.messages.shapes import to_json_value
 
 __all__ = [
@@ -32,10 +30,6 @@ __all__ = [
 ]
 
 _halves = re.compile("[\ud800-\udfff]")
-_ENCODER = msgspec.json.Encoder(order="sorted")
-_CANNOT_PRINT = (TypeError, ValueError, OverflowError, RecursionError)
-# What msgspec prints as RFC 8785 wants it; a float is not among them.
-_PRINTED_ALIKE = frozenset({str, int, bool, type(None)})
 
 
 class CanonicalFormError(CallerError, TypeError):
@@ -51,35 +45,8 @@ def digest_of(block_value: object) -> str:
 
 def canonical_block(value: object) -> bytes:
     """Print a block canonically, whatever it is made of: see `to_json_value`."""
-    try:
-        # First the encoder: it refuses what holds itself, which the walk would follow for ever.
-        printed = _ENCODER.encode(value)
-        if type(value) is str or _is_printed_alike(value, all_ascii=printed.isascii()):
-            return printed
-    except _CANNOT_PRINT:
-        pass
-    return canonical_bytes(to_json_value(value))
-
-
-def _is_printed_alike(value: object, *, all_ascii: bool) -> bool:
-    """Whether a value has only parts that msgspec prints as RFC 8785 wants them.
-
-    It sorts keys by their UTF-8; that is the order of UTF-16 units for ASCII.
-    """
-    rest: list[Any] = [value]
-    for item in rest:  # which grows meanwhile
-        kind = type(item)
-        if kind is dict:
-            for key, inner in item.items():
-                if type(key) is not str or not (all_ascii or key.isascii()):
-                    return False
-                if type(inner) is not str:
-                    rest.append(inner)
-        elif kind is list:
-            rest += item
-        elif kind not in _PRINTED_ALIKE:
-            return False
-    return True
+    plain = plain_encoding(value)
+    return canonical_bytes(to_json_value(value)) if plain is None else plain[1]
 
 
 def canonical_bytes(value: object) -> bytes:

@@ -29,6 +29,8 @@ LAYER = "file_read_deduplication"
 _is_range = re.compile(
     r"[A-Za-z]{0,8}[ ]?[0-9]{1,12}(?:[ ]?(?:[-:,]|\.\.)[ ]?[0-9]{0,12})?"
 ).fullmatch
+# Names of the module are read faster than those of an enum.
+_CALL, _RESULT = BlockKind.TOOL_CALL, BlockKind.TOOL_RESULT
 _WHOLE = ""  # of a file; else which part, as the canonical text of the other arguments
 _Read = tuple[str, str]  # path, part
 
@@ -40,7 +42,7 @@ def deduplicate(view: View, log: ChangeLog, config: CompactionConfig, spiller: S
     older: set[str] = set()
     for entry in view.entries:
         for block in entry.blocks:
-            if block.kind is not BlockKind.TOOL_RESULT or not isinstance(block.call_id, str):
+            if block.kind is not _RESULT or not isinstance(block.call_id, str):
                 continue
             path, part = _read_of(block, by_call)
             if path is None:
@@ -76,7 +78,7 @@ def _reads_by_call(view: View, config: CompactionConfig) -> dict[object, _Read]:
     for entry in view.entries:
         for block in entry.blocks:
             name = config.read_tools.get(block.name or "")
-            if block.kind is not BlockKind.TOOL_CALL or name is None:
+            if block.kind is not _CALL or name is None:
                 continue
             arguments = dict(arguments_of(block))
             path = arguments.pop(name, None)

@@ -82,7 +82,7 @@ def drop(
             one = log.note(entry, block, layer=layer, pointer=pointer)
             if one is not None:
                 noted.append(one)
-        left = view.without(index, [block.index for block in blocks])
+        left = view.without(index, blocks)
         if left is not None:
             staying.append(left)
     view.replace(staying)

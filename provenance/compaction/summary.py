@@ -154,7 +154,7 @@ def _entries_for(view: View, summary: str, after: Sequence[Entry]) -> list[Entry
     made = [new_text_message(like, "user", f"{SUMMARY_HEAD}\n{summary}")]
     if after and after[0].blocks[0].kind is not BlockKind.THINKING:
         made.append(new_text_message(like, "assistant", ACKNOWLEDGEMENT))
-    return [Entry(message, view.counter, None) for message in made]
+    return [Entry.of(message, view.counter, None) for message in made]
 
 
 def _fits(view: View, summary: str, config: CompactionConfig) -> bool:

@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from provenance.compaction import truncation
-from provenance.compaction.canonical_form import digest_of
 from provenance.compaction.changes import ChangedBlock
 from provenance.compaction.receipt import Receipt
 from provenance.compaction.verification_inserted import check_inserted, check_place
@@ -41,7 +40,7 @@ from provenance.compaction.verification_rows import (
     read_rows,
 )
 from provenance.messages.shapes import Block, BlockKind
-from provenance.messages.tokens import HeuristicCounter, TokenCounter, count_blocks
+from provenance.messages.tokens import HeuristicCounter, TokenCounter
 
 __all__ = ["ReceiptProblem", "Receipted", "verify_receipt"]
 
@@ -138,8 +137,8 @@ def _difference(
 ) -> tuple[Place, str] | None:
     for block, there in zip(blocks, standing.blocks, strict=False):
         place, change = (index, block.index), changes.get((index, block.index))
-        digest = digest_of(block.value) if change is None else change.changed_to
-        if there.kind is not block.kind or digest_of(there.value) != digest:
+        digest = row.digests[block.index] if change is None else change.changed_to
+        if there.kind is not block.kind or standing.digests[there.index] != digest:
             return place, f"{block.kind.value}: expected it in the result, got another block"
         if change is not None and not is_changed_to(row, block, change, there):
             return place, f"{block.kind.value}: expected it shortened, with a notice that is true"
@@ -152,7 +151,7 @@ def _difference(
 
 
 def _total(rows: Sequence[Row], counter: TokenCounter) -> int:
-    return sum(counter.count_message(row.message) for row in rows)
+    return sum([row.cost(counter) for row in rows])
 
 
 def _check_costs(
@@ -163,8 +162,7 @@ def _check_costs(
         if block_at(case.before, place) is None:
             continue
         if counted[0] != place[0]:
-            row = case.before[place[0]]
-            counted = (place[0], count_blocks(row.message, counter=counter, blocks=row.blocks))
+            counted = (place[0], case.before[place[0]].costs(counter))
         cost = counted[1][place[1]]
         if one.tokens != cost:
             case.problems.of_original(place, f"tokens: expected {cost}, got {one.tokens}")

@@ -11,10 +11,19 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
+from provenance.compaction.canonical_form import digest_of
 from provenance.compaction.receipt import Receipt
 from provenance.messages.shapes import Block, blocks_of, role_of, to_json_value
+from provenance.messages.tokens import (
+    MESSAGE_TOKENS,
+    HeuristicCounter,
+    TokenCounter,
+    count_blocks,
+    plain_costs,
+)
 
 __all__ = [
     "Case",
@@ -71,11 +80,46 @@ class Problems:
 
 
 class Row(NamedTuple):
-    """One message, read once."""
+    """One message, read once.
+
+    Attributes:
+        message: the caller's own.
+        role: who it is by.
+        blocks: its blocks.
+        digests: of each block.
+        estimate: what each block costs by the estimate, where the bytes for its digest told; else
+            None, and it has to be counted.
+    """
 
     message: object
     role: str
     blocks: tuple[Block, ...]
+    digests: tuple[str, ...]
+    estimate: tuple[int, ...] | None
+
+    @classmethod
+    def of(cls, message: object) -> Row:
+        """Read a message."""
+        blocks, estimate = blocks_of(message), None
+        plain = plain_costs(message, blocks)
+        if plain is None:
+            digests = [digest_of(block.value) for block in blocks]
+        else:
+            estimate, printed = plain
+            digests = [sha256(one).hexdigest() for one in printed]
+        return cls(message, role_of(message), blocks, tuple(digests), estimate)
+
+    def cost(self, counter: TokenCounter) -> int:
+        """Give what the message costs."""
+        if self.estimate is not None and type(counter) is HeuristicCounter:
+            return MESSAGE_TOKENS + sum(self.estimate)
+        return counter.count_message(self.message)
+
+    def costs(self, counter: TokenCounter) -> tuple[int, ...]:
+        """Give what each block costs."""
+        if self.estimate is not None and type(counter) is HeuristicCounter:
+            return self.estimate
+        return count_blocks(self.message, counter=counter, blocks=self.blocks)
 
 
 class Case(NamedTuple):
@@ -96,7 +140,7 @@ class Case(NamedTuple):
 
 def read_rows(messages: Sequence[object]) -> list[Row]:
     """Read messages."""
-    return [Row(message, role_of(message), blocks_of(message)) for message in messages]
+    return [Row.of(message) for message in messages]
 
 
 def block_at(rows: Sequence[Row], place: Place) -> Block | None:

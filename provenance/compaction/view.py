@@ -14,8 +14,10 @@ Example:
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
+
+import msgspec
 
 from provenance.messages.protocol import (
     ToolInteraction,
@@ -44,7 +46,9 @@ __all__ = ["Entry", "HeuristicCounter", "View"]
 _THINKING, _OTHER = BlockKind.THINKING, BlockKind.OTHER
 
 
-class Entry:
+# There are as many as messages. The garbage collector does not look into one: nothing that it
+# refers to leads back to it.
+class Entry(msgspec.Struct, eq=False, gc=False):
     """One message of the view.
 
     Attributes:
@@ -54,68 +58,78 @@ class Entry:
         tokens: what it costs.
         origin: its place in the original; None for a message that a layer put in.
         places: for each of its blocks, the block's place in the original message.
-        canonical: the canonical JSON of each block, where counting gave it; not for keeping.
+        known_costs: what each block of the original message cost, where it was counted already.
         digests: the digest of each block of the original, where it was taken already.
+        is_changed: a layer put another message here.
+        is_ours: the message is a copy.
         is_kept: it holds an earlier summary, and is pruned as little as message 0 is.
     """
 
-    __slots__ = (
-        "_costs",
-        "_is_changed",
-        "_is_ours",
-        "blocks",
-        "canonical",
-        "digests",
-        "is_kept",
-        "message",
-        "origin",
-        "places",
-        "role",
-        "tokens",
-    )
+    message: object
+    role: str
+    blocks: tuple[Block, ...]
+    tokens: int
+    origin: int | None
+    places: Sequence[int]
+    known_costs: tuple[int, ...] | None = None
+    digests: tuple[str, ...] | None = None
+    is_changed: bool = False
+    is_ours: bool = False
+    is_kept: bool = False
 
-    def __init__(self, message: object, counter: TokenCounter, origin: int | None) -> None:
-        """Read and count a message."""
-        self.message = message
-        self.role = role_of(message)
-        self.blocks = blocks_of(message)
-        self.origin = origin
-        self.places: Sequence[int] = range(len(self.blocks))
-        self.is_kept = False
-        self._costs: tuple[int, ...] | None = None
-        self._is_changed = self._is_ours = False
-        self.canonical: list[bytes] | None = None
-        self.digests: list[str] | None = None
+    @classmethod
+    def of(
+        cls,
+        message: object,
+        counter: TokenCounter,
+        origin: int | None,
+        *,
+        digests_from: float = math.inf,
+    ) -> Entry:
+        """Read and count a message.
+
+        Args:
+            message: of any shape; never changed.
+            counter: counts it.
+            origin: its place in the original; None where a layer puts it in.
+            digests_from: from so many tokens on its blocks get their digests, if they are at hand.
+        """
+        blocks = blocks_of(message)
+        costs = digests = None
         if type(counter) is HeuristicCounter:
             # The estimate adds up, so that its blocks need not be counted again when they go.
-            found = plain_costs(message, self.blocks)
-            if found is not None:
-                self._costs, self.canonical = found
-            self.tokens = MESSAGE_TOKENS + sum(self.costs(counter))
+            found = plain_costs(message, blocks)
+            costs = count_blocks(message, blocks=blocks) if found is None else found[0]
+            tokens = MESSAGE_TOKENS + sum(costs)
+            if found is not None and tokens >= digests_from:
+                # The bytes were made to be counted, and are hot.
+                digests = tuple([sha256(printed).hexdigest() for printed in found[1]])
         else:
-            self.tokens = counter.count_message(message)
+            tokens = counter.count_message(message)
+        role, places = role_of(message), range(len(blocks))
+        return cls(message, role, blocks, tokens, origin, places, costs, digests)
 
     def costs(self, counter: TokenCounter) -> tuple[int, ...]:
         """Give what each block of the original message cost; ask before the first change."""
-        if self._costs is None:
-            self._costs = count_blocks(self.message, counter=counter, blocks=self.blocks)
-        return self._costs
+        if self.known_costs is None:
+            self.known_costs = count_blocks(self.message, counter=counter, blocks=self.blocks)
+        return self.known_costs
 
     def detach(self) -> None:
         """Copy the message, if it is not a copy yet."""
-        if not self._is_ours:
+        if not self.is_ours:
             self.message = self.copied()
-            self._is_ours = True
+            self.is_ours = True
             self.blocks = blocks_of(self.message)
 
     def copied(self) -> object:
         """Give a message that is nobody else's."""
-        return self.message if self._is_ours else copy_message(self.message)
+        return self.message if self.is_ours else copy_message(self.message)
 
     def put(self, message: object, blocks: tuple[Block, ...], tokens: int) -> None:
         """Take another message whose blocks stand for the same ones."""
-        self._is_changed = True
-        self._is_ours = False
+        self.is_changed = True
+        self.is_ours = False
         self.message = message
         self.blocks = blocks
         self.tokens = tokens
@@ -124,10 +138,10 @@ class Entry:
         """Take the message that is left without some blocks."""
         costs = self.costs(counter)
         self.places = [place for at, place in enumerate(self.places) if at not in gone]
-        self._is_ours = False
+        self.is_ours = False
         self.message = message
         self.blocks = blocks_of(message)
-        if type(counter) is HeuristicCounter and not self._is_changed:
+        if type(counter) is HeuristicCounter and not self.is_changed:
             # What the blocks that stay cost is known.
             self.tokens = MESSAGE_TOKENS + sum([costs[place] for place in self.places])
         else:
@@ -169,12 +183,9 @@ class View:
         entries: list[Entry] = []
         tokens = 0
         for index, message in enumerate(messages):
-            entry = Entry(message, counter, index)
+            # From there on something has to go, and most of it will.
+            entry = Entry.of(message, counter, index, digests_from=soft_limit - tokens)
             tokens += entry.tokens
-            canonical, entry.canonical = entry.canonical, None
-            if canonical is not None and tokens >= soft_limit:
-                # Something has to go, and most of it will: the bytes are at hand now, and hot.
-                entry.digests = [sha256(printed).hexdigest() for printed in canonical]
             entries.append(entry)
         return cls(entries, counter)
 
@@ -208,11 +219,12 @@ class View:
             and isinstance(block.call_id, str)
         }
 
-    def without(self, index: int, gone: Iterable[int]) -> Entry | None:
-        """Take blocks out of a message; None where nothing of it is left."""
-        entry, dropped = self.entries[index], frozenset(gone)
-        if len(dropped) >= len(entry.blocks):
+    def without(self, index: int, gone: Sequence[Block]) -> Entry | None:
+        """Take blocks, each named once, out of a message; None where nothing of it is left."""
+        entry = self.entries[index]
+        if len(gone) >= len(entry.blocks):
             return None
+        dropped = frozenset([block.index for block in gone])
         message = without_blocks(entry.message, dropped)
         if message is None:
             return None

@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 # Every block of a history comes through here: names of the module are read faster than an enum's.
-_new = tuple.__new__
 _TEXT, _OTHER = BlockKind.TEXT, BlockKind.OTHER
 _TOOL_CALL, _TOOL_RESULT = BlockKind.TOOL_CALL, BlockKind.TOOL_RESULT
 _KINDS = {
@@ -64,14 +63,14 @@ def content_block(index: int, value: object) -> Block:
     if kind is _TEXT:
         if not isinstance(read("text"), str):
             kind = _OTHER
-        return _new(Block, (index, kind, None, None, value))
+        return Block(index, kind, None, None, value)
     if kind is _TOOL_CALL:
         name = read("name")
         name = name if isinstance(name, str) and name else None
-        return _new(Block, (index, kind, read("id"), name, value))
+        return Block(index, kind, read("id"), name, value)
     if kind is _TOOL_RESULT:
-        return _new(Block, (index, kind, read("tool_use_id"), None, value))
-    return _new(Block, (index, kind, None, None, value))
+        return Block(index, kind, read("tool_use_id"), None, value)
+    return Block(index, kind, None, None, value)
 
 
 def rebuilt(message: object, changes: Mapping[int, object]) -> object | None:

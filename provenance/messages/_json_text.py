@@ -25,7 +25,7 @@ import msgspec
 
 from provenance.messages.shapes import to_json_value
 
-__all__ = ["json_length", "json_text", "plain_encoding", "plain_length"]
+__all__ = ["json_length", "json_text", "plain_encoding"]
 
 # Sorted, so that what is encoded to be counted can also be taken for the digest of a block.
 _ENCODER = msgspec.json.Encoder(order="sorted")
@@ -37,9 +37,9 @@ _CANNOT_PRINT = (TypeError, ValueError, OverflowError, RecursionError)
 
 def json_length(value: object) -> int:
     """Give the number of characters of `json_text(value)`."""
-    plain = plain_length(value)
-    if plain is not None:
-        return plain
+    found = plain_encoding(value)
+    if found is not None:
+        return found[0]
     if type(value) is str:
         return len(encode_basestring(value))
     try:
@@ -61,29 +61,20 @@ def json_text(value: object) -> str:
         return "".join(_pieces(value))
 
 
-def plain_length(value: object) -> int | None:
-    """Give the number of characters of `json_text(value)`, for what is plain and all ASCII."""
-    found = plain_encoding(value)
-    return None if found is None else found[0]
-
-
 def plain_encoding(value: object) -> tuple[int, bytes] | None:
     """Give that number, and the JSON without spaces and with sorted keys that it was taken from.
 
-    None: some part is neither text, a whole number, a constant nor a container of those, or is no
-    ASCII. Most blocks are plain, so this walk looks at nothing else. What is plain is printed by
-    msgspec as by the standard library, but for the spaces behind commas and colons.
+    None: some part is neither text, a whole number, a constant nor a container of those, or a key
+    is not ASCII, of which keys are sorted alike everywhere. Most blocks are plain, so this walk
+    looks at nothing else. What is plain is printed by msgspec as by the standard library, but for
+    the spaces behind commas and colons, and as UTF-8.
     """
     try:
         # First the encoder: it refuses what holds itself, which the walk would follow for ever.
         encoded = _ENCODER.encode(value)
     except _CANNOT_PRINT:
         return None
-    if not encoded.isascii():
-        return None
-    total = len(encoded)
-    if type(value) is str:
-        return total, encoded
+    total, all_ascii = len(encoded), encoded.isascii()
     rest: list[Any] = [value]
     for item in rest:  # which grows meanwhile
         kind = type(item)
@@ -91,15 +82,18 @@ def plain_encoding(value: object) -> tuple[int, bytes] | None:
             if item:
                 total += 2 * len(item) - 1
             for key, inner in item.items():
-                if type(key) is not str:
+                if type(key) is not str or not (all_ascii or key.isascii()):
                     return None
-                if type(inner) is not str:
+                if type(inner) is not str or not all_ascii:
                     rest.append(inner)
         elif kind is list:
             if item:
                 total += len(item) - 1
             rest += item
-        elif kind is not str and kind not in _PRINTED_ALIKE:
+        elif kind is str:
+            if not all_ascii:
+                total -= len(item.encode()) - len(item)
+        elif kind not in _PRINTED_ALIKE:
             return None
     return total, encoded
 

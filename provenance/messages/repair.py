@@ -32,6 +32,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from provenance.frozen import sealed
 from provenance.messages._answers import INTERRUPTED_TEXT, answer_to, with_answers
 from provenance.messages._blocks import Block
@@ -106,7 +108,7 @@ def _answers(messages: Sequence[object], plan: Pairing) -> dict[int, list[tuple[
     for call in plan.calls:
         if call.is_answered:
             continue
-        block = call.block._replace(call_id=call.call_id)
+        block = msgspec.structs.replace(call.block, call_id=call.call_id)
         answer = answer_to(messages[call.message], block)
         if answer is None:
             place = (call.message, block.index)

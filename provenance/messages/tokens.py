@@ -134,11 +134,11 @@ def count_blocks(
 def plain_costs(
     message: object, blocks: Sequence[Block]
 ) -> tuple[tuple[int, ...], list[bytes]] | None:
-    """Estimate each block of a message that is a role and a list of plain blocks in ASCII.
+    """Estimate each block of a message that is a role and a list of plain blocks.
 
     Most messages are. The same as `count_blocks` gives; None for any other message, which has to be
-    counted there. Beside the costs stands what they were taken from: of each block the JSON in
-    ASCII with sorted keys and no spaces, which is its canonical form.
+    counted there. Beside the costs stands what they were taken from: of each block the JSON with
+    sorted keys and no spaces, which is its canonical form.
     """
     if type(message) is not dict or message.get("role") is None:
         return None

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenance.messages._json_text import _pieces, json_length, json_text
+from provenance.messages._json_text import _pieces, json_length, json_text, plain_encoding
 
 _TEXT = st.text(st.characters(exclude_categories=())) | st.text(
     st.sampled_from('"\\/\b\f\n\r\t\x00\x1f\x7f\x80é好🙂\ud800\udc00\u2028')
@@ -158,3 +158,36 @@ def test_an_integer_too_long_to_print_has_about_its_length(offset: int, sign: in
     number = sign * (10**5_000 + offset)
     assert abs(json_length([number]) - 5_002) <= 2
     assert len(json_text([number])) == json_length([number])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "é",
+        "這\n😀",
+        {"type": "text", "text": "é"},
+        {"b": ["é", {"a": "😀"}, [], {}], "a": [1, None, True, "x"]},
+        [2**53, -(2**63)],
+    ],
+)
+def test_plain_values_are_encoded_once_in_any_script(value: Any) -> None:
+    printed = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    expected = len(json.dumps(value, ensure_ascii=False)), printed.encode()
+    assert plain_encoding(value) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"é": 1},
+        [{"a": {"é": 1}}],
+        {1: "a"},
+        {"a": "\ud800"},
+        {"a": 1.5},
+        ("a",),
+        ["é", ("é",)],
+        {"a": b"x"},
+    ],
+)
+def test_what_is_printed_in_several_ways_is_not_plain(value: Any) -> None:
+    assert plain_encoding(value) is None
