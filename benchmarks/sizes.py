@@ -36,6 +36,8 @@ class Sizes:
         curve_records: lengths of one transcript of Claude Code on the curve, growing.
         messages: lengths of the histories that are compacted, growing; the third stands beside
             `copy.deepcopy`.
+        sources: how many a report tells of.
+        versions: of one state, stored one after the other.
     """
 
     big_bytes: int
@@ -51,6 +53,8 @@ class Sizes:
     rollout_bytes: int
     curve_records: tuple[int, ...]
     messages: tuple[int, ...] = (10, 100, 1_000)
+    sources: int = 20
+    versions: int = 5
 
 
 SMALL = Sizes(
@@ -67,6 +71,8 @@ SMALL = Sizes(
     rollout_bytes=20_000_000,
     curve_records=(1_000, 10_000, 100_000),
     messages=(100, 1_000, 10_000),
+    sources=10_000,
+    versions=200,
 )
 FULL = Sizes(
     big_bytes=2048 * _MIB,
@@ -82,5 +88,7 @@ FULL = Sizes(
     rollout_bytes=500_000_000,
     curve_records=(10_000, 100_000, 1_000_000),
     messages=(100, 1_000, 10_000, 100_000),
+    sources=100_000,
+    versions=2_000,
 )
 SCALES = {"small": SMALL, "full": FULL}

@@ -91,6 +91,7 @@ ROWS_OF = {
     "transcript": {"transcript-last", "transcript-tenth"},
     "transcript-trees": {"tree-claude-code", "tree-memory", "tree-pointer", "tree-codex"},
     "sealing": {"sealing"},
+    "homes": {"reports", "gc", "states"},
     "spilling": {"spilling"},
     "big-artifact": {"big-ascii", "big-chinese", "big-two-jobs", "big-memory"},
     "fast": {"fast-ascii", "fast-chinese"},
