@@ -11,9 +11,13 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from provenance.errors import CtxauditError, DataError
 from provenance.fs import SourceAbsent, TrustedRoot
+
+if TYPE_CHECKING:
+    from provenance.stores import StateReader
 
 __all__ = ["DATABASE_NAME", "STORE_FILES", "VersionsUnreadable", "cited_by_versions"]
 
@@ -30,30 +34,50 @@ class VersionsUnreadable(DataError):
 
 
 def cited_by_versions(home: TrustedRoot) -> Iterator[tuple[str, bytes]]:
-    """Give each version of each state and each trace, as a name for reports and text to search.
+    """Give all that a store says: a name for reports, and text to search.
+
+    Each version comes under its own name, and then every cell of every table once more: who wrote
+    it, why, and which conflict it won may name an artifact, too. A store whose history is not whole
+    (as `verify --all` tells it) has lost something that may have cited more.
 
     Raises:
         VersionsUnreadable: there is a store, and nobody can say what all of it cites.
     """
-    from provenance.stores import StoreDamaged, open_snapshot  # noqa: PLC0415 - loads SQLite
+    from provenance.stores import open_snapshot  # noqa: PLC0415 - loads SQLite
 
     try:
         with open_snapshot(home) as reader:
-            found = reader.scan()
-            if found.faults:
-                raise StoreDamaged(found.faults[0])
-            for name, versions in found.versions.items():
-                for version in versions:
-                    kept = reader.document(name, version)
-                    yield f"{DATABASE_NAME}:{name}@{version}", kept.document
-            for trace in reader.selections():
-                # Only searched for pointers, which are ASCII and never quoted: any spelling does.
-                text = repr(trace).encode("utf-8", "backslashreplace")
-                yield f"{DATABASE_NAME}: selection {trace.selection_id}", text
+            yield from _documents(reader)
+            reader.selections()
+            for text in reader.texts():
+                yield DATABASE_NAME, text
     except SourceAbsent:
         _require_no_remains(home)
     except CtxauditError as error:
         raise VersionsUnreadable(str(error)) from None
+
+
+def _documents(reader: StateReader) -> Iterator[tuple[str, bytes]]:
+    from provenance.stores import (  # noqa: PLC0415 - as above
+        StoreDamaged,
+        checked_versions,
+        first_gap,
+        rows_of_no_version,
+    )
+
+    found = reader.scan()
+    faults = [*found.faults, *rows_of_no_version(reader, found.versions)]
+    for name, numbers in found.versions.items():
+        if (gap := first_gap(numbers)) is not None:
+            faults.append(f"versions: expected version {gap} of {name}, got none")
+        for one in checked_versions(reader, name, numbers):
+            if one.error is not None:
+                raise one.error
+            faults += one.faults
+            if one.kept is not None:
+                yield f"{DATABASE_NAME}:{name}@{one.number}", one.kept.document
+    if faults:
+        raise StoreDamaged(faults[0])
 
 
 def _require_no_remains(home: TrustedRoot) -> None:

@@ -33,7 +33,7 @@ from provenance.stores.cells import (
     time_of,
 )
 from provenance.stores.failures import SelectionAbsent, StateAbsent, StoreDamaged
-from provenance.stores.layout import Rows
+from provenance.stores.layout import TABLES, Rows
 from provenance.stores.selections import read_resolution, read_trace
 from provenance.stores.values import (
     CHANGE_WORDS,
@@ -246,6 +246,16 @@ class StateReader:
                     if owner != last:
                         last = owner
                         yield table, owner[0] if is_name(owner[0]) else shown(owner[0]), owner[1]
+
+    def texts(self) -> Iterator[bytes]:
+        """Give every row of every table, as the text and bytes of its cells, a line each.
+
+        For who searches it all: nothing is checked, and what is no text is left out.
+        """
+        for table in TABLES:
+            with closing(self._rows(f"SELECT * FROM main.{table}", ())) as rows:  # noqa: S608 - ours
+                for row in rows:
+                    yield b"\n".join(bytes(cell) for cell in row if isinstance(cell, bytes))
 
     def left_out(self, name: str, item_ids: Collection[str]) -> dict[str, PendingItem]:
         """Give pending items as they were in the last version before one that left them out.

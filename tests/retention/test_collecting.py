@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,6 +179,55 @@ def test_a_version_in_the_store_keeps_what_it_cites(home: OldHome) -> None:
     # An earlier version can be read again, with its evidence.
     assert report.unreadable == ()
     assert home.files() == {"a.txt"}
+
+
+def _put(home: OldHome, pointer: str, **words: Any) -> None:
+    fact = DurableFact("f", "x", pointer, "2026-01-01T00:00:00Z")
+    with DurableStateStore(home.path) as store:
+        given: dict[str, Any] = {"author": "me"} | words
+        store.put("run-1", DurableContextState([fact]), replaces=None, **given)
+
+
+@pytest.mark.parametrize("place", ["author", "note", "confirmed_by", "conflict_keys"])
+def test_whatever_the_store_says_of_a_version_keeps_what_it_names(
+    home: OldHome, place: str
+) -> None:
+    by_name = {one.artifact.filename: one.artifact for one in home.gc().removable}
+    pointer = f"artifact:s1:a.txt:{by_name['a.txt'].sha256}"
+    told: object = {"confirmed_by": f"tool:{pointer}", "conflict_keys": {"f": pointer}}.get(
+        place, f"see {pointer}"
+    )
+    _put(home, "transcript:s1:1", **{place: told})
+    report = home.gc(delete=True)
+    assert report.unreadable == ()
+    assert home.files() == {"a.txt"}
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "DELETE FROM versions WHERE version = 1",
+        "DELETE FROM versions",
+        "UPDATE versions SET version = 7 WHERE version = 2",
+        "UPDATE versions SET author = x'ff00' WHERE version = 1",
+        "UPDATE changes SET source_pointer = 'transcript:s1:9'",
+        "DELETE FROM changes WHERE version = 1",
+        "INSERT INTO conflict_keys VALUES ('run-1', 1, 'fact', 'k', 'unknown')",
+        "INSERT INTO selections VALUES (1, 'run-1', 1, 'x', 'x', x'00')",
+    ],
+)
+def test_a_store_whose_history_is_not_whole_stops_everything(home: OldHome, harm: str) -> None:
+    by_name = {one.artifact.filename: one.artifact for one in home.gc().removable}
+    _put(home, f"artifact:s1:a.txt:{by_name['a.txt'].sha256}")
+    with DurableStateStore(home.path) as store:
+        store.put("run-1", DurableContextState([]), replaces=1, author="me")
+    with contextlib.closing(sqlite3.connect(home.path / "states/states.sqlite3")) as database:
+        database.execute(harm)
+        database.commit()
+    before = home.files()
+    report = home.gc(delete=True)
+    assert [one.target for one in report.unreadable] == ["states"]
+    assert home.files() == before
 
 
 @pytest.mark.parametrize(
