@@ -34,6 +34,7 @@ from provenance.audit_report import pointer_order
 from provenance.errors import CtxauditError
 from provenance.findings import Finding, Severity
 from provenance.fs import Directory, SourceAbsent, TrustedRoot, read_whole
+from provenance.fs.places import Place, place_of
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.locks import (
     LOCK_FILE,
@@ -211,12 +212,22 @@ def _read_cited(home: TrustedRoot, request: PinRequest) -> tuple[AuditPart, list
     reader = HomeReader(_audit_request(request), notes)
     part = reader.part_of(home, prefix="")
     # The old pins are what is asked about: they do not answer.
+    own = part.pins.own
     part.pins = NO_PINS
     if request.state is None:
         reader.read_citing(home, part)
+        # As `verify --lock` counts what is cited, so that it finds each of them pinned.
+        if own is not None and _is_elsewhere(request):
+            part.cite_pinned(own, LOCK_FILE)
     else:
         cite_state(request.state, home, part)
     return part, [one for one in notes.listed() if one.severity is Severity.ERROR]
+
+
+def _is_elsewhere(request: PinRequest) -> bool:
+    """Whether the lock is another file than that of the home."""
+    own = str(PurePath(request.home, LOCK_FILE))
+    return request.lock is not None and place_of(request.lock, (own,)) is not Place.TARGET
 
 
 def _canonical(part: AuditPart) -> frozenset[str]:

@@ -20,7 +20,6 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import PurePath
 
-from provenance.artifacts.verify import ARTIFACT_FOLDER
 from provenance.clock import Clock, require_zoned
 from provenance.errors import CtxauditError
 from provenance.fs import Directory, FolderGuard, SourceAbsent, TrustedRoot, WriteFailed
@@ -236,9 +235,9 @@ class _Run:
 
     def _discard(self, leftovers: Iterable[Leftover]) -> Iterator[Leftover]:
         """Remove temporary files of dead writers; one that stays is for the next collection."""
-        for session_id, group in groupby(leftovers, key=lambda one: one.session_id):
+        for names, group in groupby(leftovers, key=lambda one: one.folder):
             try:
-                with self._home.open_directory(session_id, ARTIFACT_FOLDER) as folder:
+                with self._home.open_directory(*names) as folder:
                     yield from self._discard_in(folder, group)
             except CtxauditError:
                 continue

@@ -13,6 +13,7 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -98,7 +99,17 @@ def take_inventory(
             continue  # no artifacts, or they went meanwhile
         except CtxauditError as error:
             found.unreadable.append(Unreadable(session.name, str(error)))
+    for names in _WRITTEN_FOLDERS:
+        # What is wrong with such a folder, whoever looks for citations in it says.
+        with contextlib.suppress(CtxauditError), home.open_directory(*names) as folder:
+            for entry in folder.entries():
+                if is_temporary_name(entry.name):
+                    found.take_draft(folder, names, entry.name)
     return Inventory(tuple(found.artifacts), tuple(found.leftovers), tuple(found.unreadable))
+
+
+# Where else our own commands write by a temporary file: the lock, seals, receipts, states.
+_WRITTEN_FOLDERS: tuple[tuple[str, ...], ...] = ((), ("seals",), ("receipts",), ("states",))
 
 
 @dataclass(slots=True)
@@ -108,6 +119,12 @@ class _Found:
     artifacts: list[StoredArtifact] = field(default_factory=list)
     leftovers: list[Leftover] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
+
+    def take_draft(self, folder: Directory, names: tuple[str, ...], name: str) -> None:
+        """Note a temporary file, if its writer is long gone."""
+        size = folder.is_stale_draft(name, before_seconds=self.stale_before)
+        if size is not None:
+            self.leftovers.append(Leftover(names, name, size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +147,7 @@ def _look_at(home: TrustedRoot, session_id: str, found: _Found) -> None:
             ledger, owner = _read_ledger(session, session_id, found)
             for entry in folder.entries():
                 if is_temporary_name(entry.name):
-                    size = folder.is_stale_draft(entry.name, before_seconds=found.stale_before)
-                    if size is not None:
-                        found.leftovers.append(Leftover(session_id, entry.name, size))
+                    found.take_draft(folder, (session_id, ARTIFACT_FOLDER), entry.name)
                 else:
                     found.artifacts += _artifact(
                         folder, entry, found, _Session(session_id, ledger, owner)

@@ -54,7 +54,10 @@ def document_of(report: GcReport, *, home: str, version: str) -> dict[str, Any]:
         "removable": [one.to_dict() for one in report.removable],
         "kept": [one.to_dict() for one in report.kept],
         "failed": [one.to_dict() for one in report.failed],
-        "leftovers": [{"session": one.session_id, "bytes": one.bytes} for one in report.leftovers],
+        "leftovers": [
+            {"folder": "/".join(one.folder) or ".", "bytes": one.bytes}
+            for one in report.leftovers
+        ],
         "unreadable": [one.to_dict() for one in report.unreadable],
         "stopped_by": report.stopped_by or None,
     }

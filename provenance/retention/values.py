@@ -134,16 +134,22 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A temporary file of a process that died."""
+    """A temporary file of a process that died.
 
-    session_id: str
+    Attributes:
+        folder: the names that lead to its folder, below the home.
+        filename: its name.
+        bytes: its size.
+    """
+
+    folder: tuple[str, ...]
     filename: str
     bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """All artifacts of a home, the temporary files beside them, and ledgers that cannot be read."""
+    """All artifacts of a home, its temporary files, and ledgers that cannot be read."""
 
     artifacts: tuple[StoredArtifact, ...] = ()
     leftovers: tuple[Leftover, ...] = ()

@@ -381,6 +381,21 @@ def test_a_lock_may_lie_elsewhere(pinned: Home, call: Call, tmp_path: Path) -> N
     assert str(tmp_path) not in gone.err
 
 
+def test_a_lock_elsewhere_holds_what_the_own_lock_of_the_home_cites(
+    pinned: Home, call: Call, tmp_path: Path
+) -> None:
+    for state in (pinned.path / "states").iterdir():
+        state.unlink()
+    place = tmp_path / "reviewed.lock"
+    assert call("pin", pinned.path, "--lock", place).code == 0
+    assert parse_lock(place.read_bytes()).by_pointer.keys() == _lock(pinned).by_pointer.keys()
+    done = call("verify", pinned.path, "--lock", place, "--min-strength", "pinned")
+    assert done.code == 0, done.out
+    # Under its own name the lock of the home cites nothing: what else would ever be unused?
+    done = call("pin", pinned.path, "--lock", pinned.path / "ctxaudit.lock", "--update")
+    assert "expected a state that cites something, got none" in done.err
+
+
 @pytest.mark.parametrize("update", [(), ("--update",), ("--dry-run",)])
 @pytest.mark.parametrize("way", ["same", "dots", "link"])
 @pytest.mark.parametrize(

@@ -460,6 +460,24 @@ def test_temporary_files_of_dead_writers_go_when_they_are_a_day_old(home: OldHom
     assert {old, young, other} & home.files() == {young, other}
 
 
+@pytest.mark.parametrize("place", [".", "seals", "receipts", "states"])
+def test_temporary_files_of_a_killed_command_go_too(home: OldHome, place: str) -> None:
+    names = [f".ctxaudit-{n:016x}.tmp" for n in range(3)]
+    for name in names:
+        home.write(f"{place}/{name}", b"12345")
+    (home.path / place / names[2]).unlink()
+    (home.path / place / names[2]).symlink_to(home.path / "s1")
+    os.utime(home.path / place / names[0], (LONG_AGO.timestamp(),) * 2)
+    os.utime(home.path / place / names[1], ((NOW - timedelta(hours=23)).timestamp(),) * 2)
+    if place != "seals":  # a link there stops everything
+        (home.path / place / names[2]).unlink()
+    report = home.gc(cutoff=NOW)
+    assert [("/".join(one.folder) or ".", one.bytes) for one in report.leftovers] == [(place, 5)]
+    home.gc(delete=True, cutoff=NOW)
+    left = {path.name for path in (home.path / place).iterdir()} & set(names)
+    assert left == ({*names} if place == "seals" else {names[1]})
+
+
 def test_an_audit_keeps_it_out_and_it_keeps_an_audit_out(home: OldHome) -> None:
     with TrustedRoot(home.path) as root, root.open_directory() as folder:
         with FolderGuard.among_readers(folder, timeout_seconds=0):
