@@ -239,17 +239,19 @@ def _translated() -> Iterator[None]:
     except (UnicodeDecodeError, MemoryError) as error:
         raise _failure(None if isinstance(error, UnicodeDecodeError) else 7) from None
     except sqlite3.Error as error:
-        raise _failure(getattr(error, "sqlite_errorcode", None)) from None
+        code: int | None = getattr(error, "sqlite_errorcode", None)
+        raise _failure(code, getattr(error, "sqlite_errorname", None)) from None
 
 
-def _failure(code: int | None) -> DataError | ReadFailed:
+def _failure(code: int | None, name: str | None = None) -> DataError | ReadFailed:
     """Name what SQLite said; its own message may quote the schema."""
     primary = -1 if code is None else code & 0xFF
+    shown = name or f"SQLite error {code}"
     if primary == _TOO_BIG:
         return CellTooLong("database: expected cells within the limit, got a longer one")
     if primary in _OVER_LIMIT:
         return DatabaseOverLimit("database: expected bounded work and memory, got more")
     if primary in _MACHINE:
-        return ReadFailed(f"database: expected to read, got SQLite error {code}", errno.EIO)
-    found = "words that are not UTF-8" if code is None else f"SQLite error {code}"
+        return ReadFailed(f"database: expected to read, got {shown}", errno.EIO)
+    found = "words that are not UTF-8" if code is None else shown
     return DatabaseDamaged(f"database: expected a sound SQLite file, got {found}")

@@ -85,6 +85,8 @@ _FORKED = (
 )
 _BUSY = frozenset({5, 6})
 _READ_ONLY = frozenset({3, 8})
+# SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: no room for the shared memory beside the log.
+_NO_ROOM = frozenset({13, 4874})
 _MACHINE = frozenset({7, 9, 10, 13, 14, 15, 22})
 _NOT_A_DATABASE, _TOO_BIG = 26, 18
 _READ_ONLY_DISK = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -324,25 +326,29 @@ def _translated() -> Iterator[None]:
     except (UnicodeDecodeError, MemoryError) as error:
         raise _failure(None if isinstance(error, UnicodeDecodeError) else 7) from None
     except sqlite3.Error as error:
-        raise _failure(getattr(error, "sqlite_errorcode", None)) from None
+        code: int | None = getattr(error, "sqlite_errorcode", None)
+        raise _failure(code, getattr(error, "sqlite_errorname", None)) from None
 
 
-def _failure(code: int | None) -> CtxauditError:
+def _failure(code: int | None, name: str | None = None) -> CtxauditError:
     """Name what SQLite said; its own message may quote the file."""
     primary = -1 if code is None else code & 0xFF
+    shown = name or f"SQLite error {code}"
     if primary in _BUSY:
         return StoreBusy("states.sqlite3: expected the turn to write, got a busy store")
     if primary in _READ_ONLY:
         return StoreReadOnly(
             "states.sqlite3: expected a home that can be written, got a read-only one"
         )
+    if code in _NO_ROOM:
+        return StoreWriteFailed("states.sqlite3: expected room on the disk, got ENOSPC")
     if primary in _MACHINE:
         return StoreWriteFailed(
-            f"states.sqlite3: expected the disk to answer, got SQLite error {code}"
+            f"states.sqlite3: expected the disk to answer, got {shown}"
         )
     if primary == _NOT_A_DATABASE:
         return NoStateStore("states.sqlite3: expected a state store, got no SQLite file")
     if primary == _TOO_BIG:
         return StoreDamaged("states.sqlite3: expected cells within the limit, got a longer one")
-    found = "words that are not UTF-8" if code is None else f"SQLite error {code}"
+    found = "words that are not UTF-8" if code is None else shown
     return StoreDamaged(f"states.sqlite3: expected a sound state store, got {found}")

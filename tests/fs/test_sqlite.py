@@ -132,7 +132,7 @@ def test_work_is_bounded(path: Path) -> None:
 def test_what_is_no_database(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
-    with pytest.raises(DatabaseDamaged, match="got SQLite error 26") as caught, _open(path):
+    with pytest.raises(DatabaseDamaged, match="got SQLITE_NOTADB") as caught, _open(path):
         pass
     assert str(tmp_path) not in str(caught.value)
 
