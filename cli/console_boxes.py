@@ -24,6 +24,7 @@ from rich.text import Text
 
 from .console_tables import STYLES, print_groups, print_transcripts
 from .console_view import ConsoleView, Row
+from .console_words import number
 
 __all__ = ["print_boxes"]
 
@@ -99,7 +100,8 @@ def _findings(view: ConsoleView) -> Table:
 
 def _print_explanations(view: ConsoleView, console: Console) -> None:
     if view.more_findings:
-        console.print(f"{view.more_findings} more findings: see --format json", style="dim")
+        more = number(view.more_findings, "more finding")
+        console.print(f"{more}: see --format json", style="dim")
     for title, pairs in (
         ("What the states mean", view.legend),
         ("What to do next (more: ctxaudit explain CODE)", view.advice),

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from .console_faults import HINT, FaultGroup
 from .console_transcripts import FileRow, TranscriptsView
 from .console_view import ConsoleView, Row
+from .console_words import number
 
 __all__ = ["write_plain"]
 
@@ -113,7 +114,8 @@ def _file_line(row: FileRow) -> str:
 
 def _explanations(view: ConsoleView) -> Iterator[str]:
     if view.more_findings:
-        yield f"{'info':{_STATE_WIDTH}}  {view.more_findings} more findings: see --format json"
+        more = number(view.more_findings, "more finding")
+        yield f"{'info':{_STATE_WIDTH}}  {more}: see --format json"
     if view.legend:
         yield ""
         yield "What the states mean"

@@ -33,6 +33,8 @@ SPECIAL = {
     "developers: it may show evidence and paths of the machine.",
     "NO_COLOR": "Any text: no colour, unless `--color always` is given.",
     "_CTXAUDIT_COMPLETE": "Set by the scripts of `ctxaudit completion`; not for people.",
+    "CTXAUDIT_SEAL_KEY": "The text of the private key of `seal`, in place of the file that `--key` "
+    "names. Whoever sees the environment has the key.",
     "SQLITE_TMPDIR": "Where SQLite puts what does not fit into memory, before `TMPDIR`.",
     "TMPDIR": "Where private copies of databases and other temporary files go.",
 }
@@ -41,9 +43,10 @@ _INTRODUCTION = """\
 
 Made by `scripts/build_reference.py` from the commands themselves; not to be edited.
 
-Every option has a variable: `CTXAUDIT_` and the option's name in capitals, with `_` for `-`. What
-stands on the command line comes first. A flag is set by `1`, `true`, `yes` or `on`. Where an option
-may be repeated, its values are separated by blanks, those of files and folders by `:`.
+Every option but `--help` and `--version` has a variable: `CTXAUDIT_` and its name in capitals, with
+`_` for `-`. What stands on the command line comes first. A flag is set by `1`, `true`, `yes` or
+`on`. Where an option may be repeated, its values are separated by blanks, those of files and
+folders by `:`.
 
 A variable that **weakens** a verdict (evidence can pass with it that would not pass without) is
 named in every report that it had a part in, as `weakened_by_environment`.
@@ -137,7 +140,10 @@ def man_page() -> str:
         rows += _option_rows(page)
         if page.command.epilog:
             rows += _paragraphs(page.command.epilog)
-    rows += [".SH ENVIRONMENT", *_paragraphs("Every option has a variable, shown beside it.")]
+    rows += [
+        ".SH ENVIRONMENT",
+        *_paragraphs("Every option but --help and --version has a variable, shown beside it."),
+    ]
     for name, words in sorted(SPECIAL.items()):
         rows += [".TP", rf"\fB{_text(name)}\fR", _text(words.replace("`", ""))]
     rows += [".SH EXAMPLES", *_paragraphs(top.command.epilog or "")]

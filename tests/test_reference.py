@@ -72,6 +72,9 @@ def test_every_variable_that_is_read_and_is_no_option_is_named() -> None:
             text = path.read_text(encoding="utf-8")
             read.update(re.findall(r"""environ(?:\.get\(|\[)\s*["'](\w+)""", text))
             read.update(re.findall(r"""getenv\(\s*["'](\w+)""", text))
+            # Also where the name is held in a constant first.
+            read.update(re.findall(r"""["'](_?CTXAUDIT_[A-Z_]+)["']""", text))
+    read -= set(re.findall(r"^\| `(\w+)` \| `", environment_page(), flags=re.MULTILINE))
     assert read <= SPECIAL.keys(), "name them in SPECIAL of scripts/build_reference.py"
 
 

@@ -45,7 +45,7 @@ FINDING_PAGES: dict[str, Page] = {
     "evidence_too_weak": (
         "The evidence is available but proves less than --min-strength asks for.",
         "A short digest; an event, whose words no digest binds; a source that no pin or seal has.",
-        "full: cite artifacts by their full digests. pinned: ctxaudit pin. sealed: ctxaudit seal.",
+        "Cite artifacts by full digests (full), run `ctxaudit pin` (pinned) or `ctxaudit seal`.",
     ),
     "folder_unreadable": (
         "A folder of the home could not be listed, so what lies in it was not counted.",

@@ -13,15 +13,17 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from provenance.audit.home import HOME_MARKERS, is_own_transcript
-from provenance.audit.ledgers import is_session_folder
+from provenance.audit.ledgers import LINES_ENDINGS, is_session_folder
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart
-from provenance.audit.request import AuditRequest, TargetError
+from provenance.audit.request import CITING_FOLDERS, AuditRequest, TargetError
 from provenance.audit.target_plan import PlanMaker
 from provenance.errors import CtxauditError
 from provenance.findings import Finding, Severity
-from provenance.fs import SourceAbsent, TrustedRoot
+from provenance.fs import Entry, SourceAbsent, TrustedRoot
 from provenance.fs.failures import FileFailure
 from provenance.fs.reasons import reason_of
 from provenance.limits import Limits
@@ -32,6 +34,7 @@ from provenance.transcripts.formats import NATIVE
 
 __all__ = ["not_a_session", "read_folder"]
 
+_CITING_ENDINGS = (".json", ".sqlite3")
 _PASSED_OVER = {
     "folder_too_deep": (
         Severity.WARNING,
@@ -47,7 +50,8 @@ def read_folder(
     """Read a folder into a plan; False where there is none of that name.
 
     Raises:
-        TargetError: it cannot be listed, or holds the artifacts of one session.
+        TargetError: it cannot be listed, or is a part of a home that says nothing alone: the
+            artifacts of one session, its states or its receipts.
     """
     root = TrustedRoot(target)
     try:
@@ -62,6 +66,11 @@ def read_folder(
     is_home = not request.only_transcripts and not HOME_MARKERS.isdisjoint(names)
     if not is_home and is_session_folder(entries):
         raise not_a_session(label)
+    if not is_home and _is_citing_folder(root, entries):
+        raise TargetError(
+            f"{label}: expected a state home or transcripts, got the {root.path.absolute().name} "
+            "of a home; name the home, or a file in the folder"
+        )
     candidates = _candidates(root, prefix, notes, is_home=is_home)
     if is_home:
         # A folder of a home's name must not hide what else lies there.
@@ -75,6 +84,17 @@ def read_folder(
     if candidates:
         maker.add_tree(part, root, candidates, prefix=part.prefix)
     return True
+
+
+def _is_citing_folder(root: TrustedRoot, entries: Sequence[Entry]) -> bool:
+    """Whether this is the folder of a home's states or receipts, with nothing else in it."""
+    return (
+        root.path.absolute().name in CITING_FOLDERS
+        and any(entry.name.endswith(_CITING_ENDINGS) for entry in entries)
+        and not any(
+            entry.kind == "directory" or entry.name.endswith(LINES_ENDINGS) for entry in entries
+        )
+    )
 
 
 def _is_foreign(home: TrustedRoot, candidate: Candidate, limits: Limits) -> bool:

@@ -148,7 +148,7 @@ def _closing(report: AuditReport, said: dict[str, int]) -> str:
         parts.append(f"{waived:,} waived.")
     if any(number > 10 for number in said.values()):
         parts.append(
-            f"{said['error']:,} errors and {said['warning']:,} warnings: "
+            f"{_count(said['error'], 'error')} and {_count(said['warning'], 'warning')}: "
             "GitHub shows ten of each for a step."
         )
     hidden = sum(max(0, number - _MOST_LINES) for number in said.values())

@@ -55,8 +55,7 @@ def document_of(report: GcReport, *, home: str, version: str) -> dict[str, Any]:
         "kept": [one.to_dict() for one in report.kept],
         "failed": [one.to_dict() for one in report.failed],
         "leftovers": [
-            {"folder": "/".join(one.folder) or ".", "bytes": one.bytes}
-            for one in report.leftovers
+            {"folder": "/".join(one.folder) or ".", "bytes": one.bytes} for one in report.leftovers
         ],
         "unreadable": [one.to_dict() for one in report.unreadable],
         "stopped_by": report.stopped_by or None,

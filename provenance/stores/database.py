@@ -343,9 +343,7 @@ def _failure(code: int | None, name: str | None = None) -> CtxauditError:
     if code in _NO_ROOM:
         return StoreWriteFailed("states.sqlite3: expected room on the disk, got ENOSPC")
     if primary in _MACHINE:
-        return StoreWriteFailed(
-            f"states.sqlite3: expected the disk to answer, got {shown}"
-        )
+        return StoreWriteFailed(f"states.sqlite3: expected the disk to answer, got {shown}")
     if primary == _NOT_A_DATABASE:
         return NoStateStore("states.sqlite3: expected a state store, got no SQLite file")
     if primary == _TOO_BIG:
