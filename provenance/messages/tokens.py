@@ -140,7 +140,7 @@ def plain_costs(
     counted there. Beside the costs stands what they were taken from: of each block the JSON with
     sorted keys and no spaces, which is its canonical form.
     """
-    if type(message) is not dict or message.get("role") is None:
+    if type(message) is not dict or message.get("role") is None or "tool_calls" in message:
         return None
     content = message.get("content")
     if (
