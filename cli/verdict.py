@@ -83,7 +83,11 @@ _OF_REFERENCE = {
 COUNTS_AS_WARNING = "reference_not_checked"
 # What counts whatever `--fail-on` leaves out: a waiver must not end without anybody noticing, and
 # what a target decides of its own audit must not choose which states count.
-_ALWAYS = {"waiver_expired": ExitCode.CORRUPT, "denied_by_target": ExitCode.DENIED}
+_ALWAYS = {
+    "waiver_expired": ExitCode.CORRUPT,
+    "denied_by_target": ExitCode.DENIED,
+    "limited_by_target": ExitCode.INCONCLUSIVE,
+}
 
 
 def verdict_of(

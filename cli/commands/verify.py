@@ -115,7 +115,12 @@ _WEAKENING = (
 )
 @option("--scan", is_flag=True, help="File targets and - are texts: look for pointers in them.")
 @format_option
-@option("--all", "check_all", is_flag=True, help="Check also what no state cites.")
+@option(
+    "--all",
+    "check_all",
+    is_flag=True,
+    help="Check also what no state cites, and all of each transcript.",
+)
 @selection_options
 @option(
     "--excerpts",

@@ -38,6 +38,15 @@ WAIVER_PAGES: dict[str, Page] = {
         ),
         "Mend the fault and remove the waiver, or have its owner decide anew and set a new date.",
     ),
+    "limited_by_target": (
+        "Under the operator's limits this evidence has another answer than under the target's own.",
+        (
+            "Lower limits in the target's `ctxaudit.toml`. What is over them is not looked at and "
+            "may be missing or corrupt; so this counts as inconclusive (4) at least, whatever "
+            "--fail-on leaves out."
+        ),
+        "Take the limits out of the target's `ctxaudit.toml`, in a copy, and verify again.",
+    ),
     "waiver_unused": (
         "A waiver covered nothing in this run.",
         "The fault is mended, the pointer or target is spelled otherwise, or it was not audited.",

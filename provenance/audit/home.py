@@ -114,9 +114,18 @@ class HomeReader:
         self._read_uncited(home, part)
 
     def read_citing(self, home: TrustedRoot, part: AuditPart) -> None:
-        """Read what the states and receipts of a home cite into its part."""
+        """Read what the states and receipts of a home cite into its part.
+
+        They are what is asked: the operator's limits bound them, never those of the home.
+        """
         self._read_citing(home, part, _STATES, self._state, unreadable_state)
-        cite_state_versions(home, part, notes=self._notes, check_all=self._request.check_all)
+        cite_state_versions(
+            home,
+            part,
+            limits=self._request.limits,
+            notes=self._notes,
+            check_all=self._request.check_all,
+        )
         self._read_citing(home, part, _RECEIPTS, self._receipt, unreadable_receipt)
 
     def _config(self, home: TrustedRoot) -> HomeConfig:
@@ -166,15 +175,16 @@ class HomeReader:
         except CtxauditError as error:
             self._notes.add(unreadable(target, error))
 
-    @staticmethod
-    def _state(folder: Directory, name: str, target: str, part: AuditPart) -> _Citations | Finding:
-        state = read_home_state(folder, name, target=target, limits=part.limits)
+    def _state(
+        self, folder: Directory, name: str, target: str, part: AuditPart
+    ) -> _Citations | Finding:
+        state = read_home_state(folder, name, target=target, limits=self._request.limits)
         return state if isinstance(state, Finding) else citations_of(state, target)
 
     def _receipt(
         self, folder: Directory, name: str, target: str, part: AuditPart
     ) -> _Citations | Finding:
-        receipt = read_home_receipt(folder, name, target=target, limits=part.limits)
+        receipt = read_home_receipt(folder, name, target=target, limits=self._request.limits)
         if isinstance(receipt, Finding):
             return receipt
         note_blocks(receipt, target, self.graph)
@@ -194,9 +204,10 @@ class HomeReader:
         for entry in self._present(home, part, _TRANSCRIPTS):
             name = entry.name
             session_id, dot, ending = name.rpartition(".")
-            if not dot or ending != "jsonl" or session_id in cited:
+            if not dot or ending != "jsonl":
                 continue
-            self.uncited += 1
+            self.uncited += session_id not in cited
+            # What is cited proves nothing of what follows it in the same file.
             if not self._request.check_all:
                 continue
             target = f"{part.prefix}{_TRANSCRIPTS}/{name}"

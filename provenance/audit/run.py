@@ -17,7 +17,7 @@ Example:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -42,7 +42,7 @@ from provenance.audit.targets import read_targets
 from provenance.audit.trees import TreeChecker
 from provenance.audit.verifying import PartVerifier
 from provenance.audit.waiving import WaiverBook
-from provenance.audit.withholding import Withheld
+from provenance.audit.withholding import LIMITS, Withheld, answered_otherwise
 from provenance.audit_report import (
     AuditedSource,
     AuditReport,
@@ -231,6 +231,7 @@ class _Run:
                     self._count_fast(source.resolution, part)
                 kept = [one for one in found if one.resolution.pointer in verifier.withheld]
                 self._withheld.add(part, sum(one.waiver is None for one in kept))
+                self._withhold_for_limits(found, part)
                 self._sources += found
                 if self._listener.wants_decisions:
                     self._decided += decided(found, part)
@@ -239,6 +240,18 @@ class _Run:
                     raise KeyboardInterrupt
         if seal is not None:
             self._verify_sealed(part, seal)
+
+    def _withhold_for_limits(self, found: Sequence[AuditedSource], part: AuditPart) -> None:
+        """Count what only the home's own limits keep from being judged as it is."""
+        request = self._request
+        otherwise = answered_otherwise(
+            [one.resolution for one in found if one.waiver is None],
+            part,
+            request.limits,
+            tenant=request.tenant,
+            jobs=request.jobs,
+        )
+        self._withheld.add(part, len(otherwise), by=LIMITS)
 
     def _verify_sealed(self, part: AuditPart, seal: PartSeal) -> None:
         """Look for every sealed artifact, cited or not, whatever the home itself denies."""

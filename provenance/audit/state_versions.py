@@ -24,6 +24,7 @@ from provenance.audit.states import citations_of, unreadable_state
 from provenance.errors import CtxauditError
 from provenance.findings import Finding, Severity
 from provenance.fs import SourceAbsent, TrustedRoot
+from provenance.limits import Limits
 
 if TYPE_CHECKING:
     from provenance.stores import StateReader
@@ -35,13 +36,14 @@ STATE_STORE = "states.sqlite3"
 
 
 def cite_state_versions(
-    home: TrustedRoot, part: AuditPart, *, notes: Notes, check_all: bool
+    home: TrustedRoot, part: AuditPart, *, limits: Limits, notes: Notes, check_all: bool
 ) -> None:
     """Read the versions in the store of a home into its part.
 
     Args:
         home: the home's root.
-        part: takes the citations; its limits bound the states.
+        part: takes the citations.
+        limits: bounds on the states.
         notes: takes the findings.
         check_all: also earlier versions, and the traces of selections.
     """
@@ -55,7 +57,7 @@ def cite_state_versions(
     from provenance.stores import open_snapshot  # noqa: PLC0415 - loads SQLite
 
     try:
-        with open_snapshot(home, limits=part.limits) as reader:
+        with open_snapshot(home, limits=limits) as reader:
             _cite(reader, part, target, notes=notes, check_all=check_all)
     except SourceAbsent:
         return  # it went meanwhile

@@ -25,7 +25,7 @@ from provenance.audit.request import AuditRequest
 from provenance.audit.tree_job import Checked, Job, check_here, native_ids_of
 from provenance.audit.whole import check_whole
 from provenance.audit.whole_words import WholeCheck
-from provenance.audit.withholding import Withheld, is_transcript_withheld
+from provenance.audit.withholding import LIMITS, Withheld, is_cut_by_limits, is_transcript_withheld
 from provenance.audit_report import CheckedTranscript
 from provenance.findings import Finding, Location, Severity
 from provenance.transcripts.id_index import IdIndex
@@ -116,6 +116,9 @@ class TreeChecker:
             # Somebody may answer for it: then it is not withheld in silence.
             answered = all(map(self._notes.is_waived, whole.findings))
             self._withheld.add(part, 0 if answered else 1)
+        elif is_cut_by_limits(whole, part, self._request.limits):
+            answered = all(map(self._notes.is_waived, whole.findings))
+            self._withheld.add(part, 0 if answered else 1, by=LIMITS)
         checked = whole.checked
         if checked is not None:
             # Its finder lists the first thousand of a code and counts the others.

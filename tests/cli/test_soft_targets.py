@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from provenance.transcripts import TranscriptWriter
+
 _WORST_FIRST = (14, 13, 12, 11, 4, 3, 0)
 
 _WAIVER = """
@@ -382,3 +384,72 @@ def test_transcripts_that_a_target_withholds_are_counted(
     assert done.code == 13
     (finding,) = [one for one in done.report["findings"] if one["code"] == "denied_by_target"]
     assert "got 2 sources withheld" in finding["message"]
+
+
+_LIMITS = "[limits]\nmax_record_bytes = 10\n", "[limits]\nmax_nesting = 1\n"
+
+
+@pytest.mark.parametrize("limits", _LIMITS)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_target_does_not_get_around_fail_on_by_limits(
+    home: Any, call: Callable[..., Any], limits: str, jobs: str
+) -> None:
+    (pointer, *_) = home.transcript("s1", 2)
+    home.state("one.json", [pointer, "transcript:s1:3"])
+    options = "--fail-on", "missing,denied", "--jobs", jobs, "--format", "json"
+    assert call("verify", home.path, *options).code == 12
+    home.config(limits)
+    done = call("verify", home.path, *options)
+    assert done.code in (4, 12)
+    told = [one for one in done.report["findings"] if one["code"] == "limited_by_target"]
+    assert [one["target"] for one in told] == ["ctxaudit.toml"] * (done.code == 4)
+    assert done.report["summary"]["total"] == 2
+
+
+def test_a_target_does_not_hide_by_limits_what_is_asked(
+    home: Any, call: Callable[..., Any]
+) -> None:
+    home.state("one.json", ["transcript:gone:1"])
+    home.config("[limits]\nmax_nesting = 1\n")
+    done = call("verify", home.path, "--format", "json")
+    assert (done.code, done.report["summary"]["missing"]) == (12, 1)
+    assert done.report["findings"] == []
+
+
+def test_a_swap_that_a_target_calls_too_large_is_told(
+    home: Any, call: Callable[..., Any], tmp_path: Path
+) -> None:
+    home.state("one.json", [home.artifact("s1", "a.txt", "a text of some length")])
+    (home.path / "s1/tool-results/a.txt").write_text("b text of some length")
+    assert call("verify", home.path).code == 14
+    home.config("[limits]\nmax_artifact_bytes = 18\n")
+    done = call("verify", home.path, "--format", "json")
+    assert done.code == 4
+    (finding,) = done.report["findings"]
+    assert finding["code"] == "limited_by_target"
+    assert "got 1 source withheld" in finding["message"]
+    # The nearest harmless: a limit that nothing is over.
+    home.config("[limits]\nmax_artifact_bytes = 1000\n")
+    done = call("verify", home.path, "--format", "json")
+    assert (done.code, done.report["findings"]) == (14, [])
+    # The operator may answer for it.
+    home.config("[limits]\nmax_artifact_bytes = 18\n")
+    file = tmp_path / "waivers.toml"
+    file.write_text(
+        '[[waiver]]\ncode = "limited_by_target"\ntarget = "ctxaudit.toml"\n'
+        'reason = "why"\nowner = "ops"\nexpires = 2999-01-01\n'
+    )
+    assert call("verify", home.path, "--fail-on", "denied", "--waivers", file).code == 0
+
+
+@pytest.mark.parametrize("limits", _LIMITS)
+def test_transcripts_that_a_target_cuts_by_limits_are_counted(
+    home: Any, call: Callable[..., Any], limits: str
+) -> None:
+    with TranscriptWriter(home.path / "transcripts", "s1") as log:
+        call_of = {"type": "function_call", "call_id": "c", "name": "x", "arguments": {"a": [1]}}
+        log.append(call_of)
+    home.config(limits)
+    done = call("verify", home.path, "--all", "--fail-on", "missing,denied", "--format", "json")
+    assert "limited_by_target" in {one["code"] for one in done.report["findings"]}
+    assert done.code == 4

@@ -179,7 +179,10 @@ def test_fail_on_corrupt_counts_what_could_not_be_decided(
     home.state("one.json", [home.artifact("s1", "large.txt", "xx")])
     assert call("verify", home.path, "--fail-on", "corrupt").code == 4
     assert call("verify", home.path, "--fail-on", "inconclusive,denied").code == 4
-    assert call("verify", home.path, "--fail-on", "denied").code == 0
+    # For the limit is the home's own.
+    done = call("verify", home.path, "--fail-on", "denied", "--format", "json")
+    assert done.code == 4
+    assert [one["code"] for one in done.report["findings"]] == ["limited_by_target"]
 
 
 @pytest.mark.parametrize(
@@ -412,13 +415,30 @@ def test_all_checks_what_nothing_cites(home: Any, call: Callable[..., Any]) -> N
     assert done.report["transcripts"] == []
     done = call("verify", home.path, "--all", "--format", "json")
     assert done.code == 0
-    assert [one["target"] for one in done.report["transcripts"]] == ["transcripts/s2.jsonl"]
+    files = ["transcripts/s1.jsonl", "transcripts/s2.jsonl"]
+    assert [one["target"] for one in done.report["transcripts"]] == files
     assert [f["code"] for f in done.report["findings"]] == ["artifact_not_in_ledger"]
     (home.path / "transcripts" / "s2.jsonl").write_text("{}\n[]\n")
     assert call("verify", home.path).code == 0
     done = call("verify", home.path, "--all", "--format", "json")
     assert done.code == 14
     assert done.report["findings"][0]["target"] == "transcripts/s2.jsonl"
+
+
+@pytest.mark.parametrize("harm", ["torn", "cut", "garbage"])
+def test_all_checks_cited_transcripts_to_their_end(
+    home: Any, call: Callable[..., Any], harm: str
+) -> None:
+    home.state("one.json", home.transcript("s1", 4)[:1])
+    file = home.path / "transcripts/s1.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    rest = {"torn": lines[3] + b'{"torn', "cut": lines[3][:-9], "garbage": b"garbage\n"}[harm]
+    file.write_bytes(b"".join(lines[:3]) + rest)
+    assert call("verify", home.path).code == 0
+    done = call("verify", home.path, "--all", "--format", "json")
+    assert done.code == 14
+    assert {one["target"] for one in done.report["findings"]} == {"transcripts/s1.jsonl"}
+    assert done.report["summary"]["uncited"] == 0
 
 
 def test_all_holds_artifacts_to_the_ledger(
