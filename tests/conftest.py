@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,14 @@ for _name in [*os.environ]:
     if ours or _name in _DECIDES:
         del os.environ[_name]
 os.environ["TERM"] = "xterm-256color"
+# A run starts several hundred interpreters. Without compiled modules each of them compiles the
+# package again, which is most of its time, and every worker rewrites every test again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# Thousands of collected tests are no garbage: they are looked through neither while they are made
+# nor at each full collection afterwards, and a test that forks copies none of their pages.
+gc.disable()
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -33,3 +43,10 @@ _CHECKOUT = Path(__file__).resolve().parent.parent
 def checkout() -> Path:
     """The folder that holds pyproject.toml."""
     return _CHECKOUT
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again from here on, among what the tests themselves make."""
+    gc.enable()
+    gc.collect()
+    gc.freeze()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -26,11 +27,20 @@ def test_the_module_keeps_its_own_examples(
     assert module.__doc__ is not None
     assert "Guarantees: " in module.__doc__
     assert "Example:" in module.__doc__
-    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+    assert _run_examples(module).failures == 0
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_library_as_a_whole_keeps_its_example() -> None:
-    outcome = doctest.testmod(import_module("provenance"))
-    assert outcome.failed == 0
-    assert outcome.attempted > 0
+    outcome = _run_examples(import_module("provenance"))
+    assert outcome.failures == 0
+    assert outcome.tries > 0
+
+
+def _run_examples(module: ModuleType) -> doctest.DocTestRunner:
+    """As `doctest.testmod`, which starts a debugger for each docstring without an example too."""
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for found in doctest.DocTestFinder().find(module, module.__name__):
+        if found.examples:
+            runner.run(found)
+    return runner

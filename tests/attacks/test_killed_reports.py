@@ -13,7 +13,7 @@ import pytest
 
 from cli.main import main
 from provenance.fs import is_temporary_name
-from tests.attacks.test_kills import _killed_at_random
+from tests.attacks.kills import killed_at_random
 
 pytestmark = pytest.mark.attack
 
@@ -48,7 +48,7 @@ def test_each_report_is_the_old_or_the_whole_new_one(tmp_path: Path) -> None:
     for _ in range(_KILLS):
         for kind in _FORMATS:
             (out / kind).write_bytes(b"old")
-        _killed_at_random(verify, choice)
+        killed_at_random(verify, choice)
         for kind in _FORMATS:
             assert (out / kind).read_bytes() in (b"old", whole[kind]), kind
         known = {*_FORMATS}

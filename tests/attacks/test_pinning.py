@@ -17,8 +17,8 @@ from provenance.audit.pin_plan import Evidence, plan_pins
 from provenance.audit.pinning import PinRequest, locked_place
 from provenance.fs import is_temporary_name
 from provenance.locks import LOCK_FILE, LockFile, encode_lock, parse_lock
+from tests.attacks.kills import killed_at_random
 from tests.attacks.namespaces import run_with_mounts
-from tests.attacks.test_kills import _killed_at_random
 
 pytestmark = pytest.mark.attack
 
@@ -45,7 +45,7 @@ def test_killed_at_any_moment_it_is_the_old_lock_or_the_new_one(tmp_path: Path) 
             _add(tmp_path, range(start, start + _EACH))
 
         before = _pins(tmp_path)
-        _killed_at_random(work, choice)
+        killed_at_random(work, choice)
         after = _pins(tmp_path)
         assert before <= after
         assert len(after) % _EACH == 0

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from jsonschema import Draft202012Validator
 from cli.collecting import cutoff_of
 from provenance.artifacts import ArtifactStore
 from provenance.fs import FolderGuard, TrustedRoot
+from provenance.retention import GcOrder
 from provenance.schemas import load_schema
 from tests.cli.conftest import Done, Home
 
@@ -92,7 +94,10 @@ def test_what_cannot_be_read_is_4_and_named(home: Home, old: list[str], call: Ca
         assert f"nothing {'was' if arguments else 'would be'} removed" in done.out
 
 
-def test_an_audit_at_work_is_1(home: Home, old: list[str], call: Call) -> None:
+def test_an_audit_at_work_is_1(
+    home: Home, old: list[str], call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.collecting.GcOrder", partial(GcOrder, lock_timeout_seconds=0))
     with (
         TrustedRoot(home.path) as root,
         root.open_directory() as folder,
