@@ -133,6 +133,11 @@ SEAL_PAGES: dict[str, Page] = {
         "The file was edited or replaced, whatever later lines of its ledger say of it.",
         _REWRITTEN,
     ),
+    "sealed_artifact_removed": (
+        "A sealed artifact is gone, and a ledger line that no seal covers says it was removed.",
+        "It was removed since the last seal, by `gc` or by somebody who wrote that line.",
+        "Ask who removed it. If it was `gc`, seal again: then the removal is sealed, too.",
+    ),
     "sealed_artifact_missing": (
         "A sealed artifact, cited or not, is gone, and its ledger does not say so.",
         "It was deleted by hand, not by `ctxaudit gc`; or a link, folder or pipe is in its place.",

@@ -274,6 +274,9 @@ class _Collector:
         def read(file: OpenFile) -> tuple[list[LedgerLeaf], int]:
             lines = LedgerLines(file.read_at, end=file.size, max_bytes=bound)
             found = [_ledger_leaf(session, number, line) for number, line in enumerate(lines, 1)]
+            if lines.tail and _is_entry(lines.tail):
+                # It lacks its end alone, as after a crash: the next writer adds it.
+                return [*found, _ledger_leaf(session, len(found) + 1, lines.tail)], 0
             return found, lines.end - lines.consumed
 
         with root.open_file(session, LEDGER_NAME) as file:
@@ -318,6 +321,14 @@ def _steadily(file: OpenFile, read: Callable[[], _T], limits: Limits) -> _T:
         file.refresh()
         found = read()
     return found
+
+
+def _is_entry(line: bytes) -> bool:
+    try:
+        parse_entry(line)
+    except LedgerError:
+        return False
+    return True
 
 
 def _ledger_leaf(session: str, number: int, line: bytes | None) -> LedgerLeaf:

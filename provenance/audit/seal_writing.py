@@ -202,7 +202,8 @@ class _Attempt:
         with PartVerifier(self.operators) as verifier:
             for batch in batches(list(artifacts.pointers()), Pace.for_jobs(1)):
                 found += [artifacts.fault_of(one) for one in verifier.verify(batch)]
-        faults = [fault for fault in found if fault is not None]
+        # What `gc` removed is sealed as that now.
+        faults = [one for one in found if one and one.code is not ArtifactFaultCode.REMOVED]
         if faults:
             raise SealRefused(
                 tuple((str(one.code), one.target, one.message) for one in faults),

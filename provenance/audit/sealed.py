@@ -182,7 +182,9 @@ class PartSeal:
         elif fault.code is ArtifactFaultCode.NOT_COMPARED:
             self._not_compared(fault.target, str(resolution.reason))
         else:
-            self._note(str(fault.code), Severity.ERROR, fault.target, fault.message)
+            is_removed = fault.code is ArtifactFaultCode.REMOVED
+            severity = Severity.WARNING if is_removed else Severity.ERROR
+            self._note(str(fault.code), severity, fault.target, fault.message)
 
     def finish(self) -> None:
         """Tell what is new and what was not asked for, and close."""

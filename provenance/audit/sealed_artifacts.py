@@ -36,6 +36,8 @@ class ArtifactFaultCode(StrEnum):
 
     ALTERED = "sealed_artifact_altered"
     MISSING = "sealed_artifact_missing"
+    # Whoever can write the home can write such a line; so can `gc`.
+    REMOVED = "sealed_artifact_removed"
     NOT_COMPARED = "seal_not_compared"
     # The operator's policy denies it; told without its name.
     NOT_ASKED = "seal_not_asked"
@@ -93,12 +95,13 @@ class SealedArtifacts:
         elif reason in _REPLACED:
             code, got = ArtifactFaultCode.MISSING, "something else in its place"
         elif resolution.status is SourceResolutionStatus.MISSING:
-            if self._is_removed(session, name):
-                return None
             # A ledger that cannot be read may say that it was removed.
             is_told = ("ledger", session) not in self._now.leaves.skipped
             code = ArtifactFaultCode.MISSING if is_told else ArtifactFaultCode.NOT_COMPARED
             got = "nothing"
+            if self._is_removed(session, name):
+                code = ArtifactFaultCode.REMOVED
+                got = "nothing, and a ledger line newer than the seal that says it was removed"
         elif resolution.conclusive and resolution.status is SourceResolutionStatus.CORRUPT:
             code, got = ArtifactFaultCode.ALTERED, "other ones"
         else:

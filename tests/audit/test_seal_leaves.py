@@ -99,8 +99,10 @@ def test_a_ledger_line_that_is_no_entry_is_sealed_as_it_stands(tmp_path: Path) -
     (tmp_path / "s1").mkdir()
     removed = b'{"schema":"ctxaudit.artifact/1","event":"removed","filename":"a.txt"}'
     (tmp_path / "s1/tool-results.jsonl").write_bytes(removed + b"\nrubbish\n" + removed)
-    first, second = _collected(tmp_path).leaves.ledgers["s1"]
+    first, second, third = _collected(tmp_path).leaves.ledgers["s1"]
     assert (first.event, first.filename, first.line) == ("removed", "a.txt", 1)
+    # A whole entry that lacks its line end alone counts, as its next reader takes it.
+    assert (third.event, third.sha256, third.line) == ("removed", first.sha256, 3)
     assert (second.event, second.line) == (None, 2)
     assert second.sha256 == hashlib.sha256(b"rubbish").hexdigest()
 

@@ -814,7 +814,13 @@ def test_an_artifact_that_retention_removed_is_no_fault(call: Call, sealed: Seal
         file.write(json.dumps(line).encode() + b"\n")
     done = _verify(call, sealed)
     assert done.code == 0
-    assert _codes(done, "warning") == {"not_sealed"}
+    assert _codes(done, "warning") == {"not_sealed", "sealed_artifact_removed"}
+    targets = {one["code"]: one["target"] for one in done.report["findings"]}
+    assert targets["sealed_artifact_removed"] == f"s1/tool-results/{name}"
+    # With the line sealed, too, the removal is part of the history.
+    sealed.seal()
+    done = _verify(call, sealed)
+    assert (done.code, _codes(done, "warning")) == (0, set())
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

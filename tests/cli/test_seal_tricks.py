@@ -698,3 +698,14 @@ def test_a_line_that_is_not_whole_behind_new_ones_adds_no_second_warning(
     file.write_bytes(file.read_bytes() + b"{}\n{")
     found = [one for one in verify(call, sealed).report["findings"] if one["code"] == "not_sealed"]
     assert [one["message"].rpartition(", ")[2] for one in found] == ["got 1 newer"]
+
+
+@pytest.mark.parametrize("name", _LOGS)
+def test_a_last_line_that_lacks_its_end_alone_is_as_it_was_sealed(
+    call: Call, sealed: SealedHome, name: str
+) -> None:
+    file = sealed.path / name
+    file.write_bytes(file.read_bytes().removesuffix(b"\n"))
+    done = verify(call, sealed)
+    assert (done.code, codes(done)) == (0, set()), done.out
+    assert call("seal", sealed.path, "--key", sealed.key).code == 0
