@@ -43,7 +43,7 @@ from provenance.sealing.history import (
     HomeLeaves,
 )
 from provenance.sealing.leaves import LedgerLeaf
-from provenance.transcripts.discovery import find_candidates, open_candidate
+from provenance.transcripts.discovery import Candidate, find_candidates, open_candidate
 from provenance.transcripts.formats import NATIVE
 from provenance.transcripts.locate import OwnFile, own_file_of
 from provenance.transcripts.records import Record
@@ -71,6 +71,8 @@ class Collected:
         spoiled: those of them whose content is to blame: what is sealed of them is not there.
         denied: kind and name of what the operator's policy denies.
         torn: kind and name of logs that end in the middle of a line, and how many bytes it has.
+        claims: sessions that have their own transcript and are named by another agent's log as
+            well, each with the first such file below the transcripts.
     """
 
     leaves: HomeLeaves
@@ -78,6 +80,7 @@ class Collected:
     spoiled: frozenset[tuple[str, str]] = frozenset()
     denied: frozenset[tuple[str, str]] = frozenset()
     torn: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    claims: Mapping[str, str] = field(default_factory=dict)
 
 
 def collect(
@@ -133,6 +136,7 @@ class _Collector:
         self._troubles = Troubles()
         self._denied: set[tuple[str, str]] = set()
         self._torn: dict[tuple[str, str], int] = {}
+        self._claims: dict[str, str] = {}
 
     def collect(self) -> Collected:
         events = self._events()
@@ -142,7 +146,7 @@ class _Collector:
         skipped = (unread.keys() - spoiled) | self._denied
         leaves = HomeLeaves(events, ledgers, *documents, frozenset(skipped))
         torn = {key: size for key, size in self._torn.items() if size and key not in unread}
-        return Collected(leaves, unread, spoiled, frozenset(self._denied), torn)
+        return Collected(leaves, unread, spoiled, frozenset(self._denied), torn, self._claims)
 
     def _events(self) -> dict[str, Sequence[str]]:
         root = self._part.transcripts
@@ -165,8 +169,13 @@ class _Collector:
             if lines is not None:
                 found[session] = lines.digests[: len(known)] if is_withheld else lines.digests
                 self._torn[key] = 0 if is_withheld else lines.torn_bytes
-        for session, digests in self._foreign(root, own).items():
-            if session not in found and ("event", session) not in self._denied:
+        files: dict[str, str] = {}
+        for session, digests in self._foreign(root, own, files).items():
+            if ("event", session) in self._denied:
+                continue
+            if session in found:
+                self._claims[session] = files[session]
+            else:
                 found[session] = digests
         return found
 
@@ -186,8 +195,13 @@ class _Collector:
             return False
         return isinstance(value, dict)
 
-    def _foreign(self, root: TrustedRoot, own: Iterable[str]) -> dict[str, list[str]]:
-        """Read the logs of other agents, as far as each of their sessions is one row of records."""
+    def _foreign(
+        self, root: TrustedRoot, own: Iterable[str], files: dict[str, str]
+    ) -> dict[str, list[str]]:
+        """Read the logs of other agents, as far as each of their sessions is one row of records.
+
+        `files` takes the first file of each session.
+        """
         known = {f"{session}{_ENDING}" for session in own if is_name(session)}
         found: dict[str, list[str]] = {}
         torn: set[str] = set()
@@ -201,28 +215,38 @@ class _Collector:
                 is_withheld = self._is_withheld(("event", session))
                 if own_file_of(root, session) is OwnFile.NATIVE:
                     continue
-            try:
-                with open_candidate(root, candidate, limits=self._part.limits) as opened:
-                    if opened.format is None or opened.is_damaged or opened.format.name == NATIVE:
-                        continue
-                    named = tuple(opened.format.sessions(opened.source)) or (opened.source.stem,)
-                    rows: dict[str, list[str]] = {}
-                    for item in opened.format.records(opened.source):
-                        if not isinstance(item, Record):
-                            continue
-                        session = session_name(item.session or named[0])
-                        row = rows.setdefault(session, [])
-                        if item.ordinal == len(row) + 1:
-                            row.append(item.sha256)
-                        else:
-                            torn.add(session)
-            except (CtxauditError, SourceUnreadable):
-                continue  # what is wrong with it, the audit of the transcript says
+            rows = self._rows(root, candidate, torn)
             for session, row in rows.items():
                 kept = self._kept_events(session, row, is_withheld=is_withheld)
-                if kept is not None and found.setdefault(session, kept) != kept:
+                if kept is None:
+                    continue
+                files.setdefault(session, "/".join(candidate.names))
+                if found.setdefault(session, kept) != kept:
                     torn.add(session)
         return {session: row for session, row in found.items() if session not in torn}
+
+    def _rows(
+        self, root: TrustedRoot, candidate: Candidate, torn: set[str]
+    ) -> dict[str, list[str]]:
+        """Read the records of each session of a log; `torn` takes those that are no single row."""
+        rows: dict[str, list[str]] = {}
+        try:
+            with open_candidate(root, candidate, limits=self._part.limits) as opened:
+                if opened.format is None or opened.is_damaged or opened.format.name == NATIVE:
+                    return {}
+                named = tuple(opened.format.sessions(opened.source)) or (opened.source.stem,)
+                for item in opened.format.records(opened.source):
+                    if not isinstance(item, Record):
+                        continue
+                    session = session_name(item.session or named[0])
+                    row = rows.setdefault(session, [])
+                    if item.ordinal == len(row) + 1:
+                        row.append(item.sha256)
+                    else:
+                        torn.add(session)
+        except (CtxauditError, SourceUnreadable):
+            return {}  # what is wrong with it, the audit of the transcript says
+        return rows
 
     def _kept_events(self, session: str, row: list[str], *, is_withheld: bool) -> list[str] | None:
         """Ask for a session that only the content of a log names; None: nothing may be said.

@@ -195,6 +195,10 @@ class PartSeal:
             for (kind, name), size in sorted(self._now.torn.items()):
                 if (kind, name) not in self._told_new and not self._is_cut(kind, name, self._now):
                     self._note_new(kind, name, f"a line that is not whole ({size} bytes)")
+            for session, file in sorted(self._now.claims.items()):
+                message = f"event: expected one log of {session}, got another, which no seal covers"
+                target = self._part.transcript_folder + file
+                self._note("not_sealed", Severity.WARNING, target, message)
             denied = self._not_asked + self._artifacts.count_denied()
             if denied:
                 message = (

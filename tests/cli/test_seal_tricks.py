@@ -709,3 +709,22 @@ def test_a_last_line_that_lacks_its_end_alone_is_as_it_was_sealed(
     done = verify(call, sealed)
     assert (done.code, codes(done)) == (0, set()), done.out
     assert call("seal", sealed.path, "--key", sealed.key).code == 0
+
+
+def test_another_log_that_claims_a_sealed_session_is_told(call: Call, sealed: SealedHome) -> None:
+    line = {
+        "type": "user", "uuid": "0b0e7a4e-0000-4000-8000-000000000001", "sessionId": "s1",
+        "parentUuid": None, "timestamp": "2026-01-01T00:00:00.000Z",
+        "message": {"role": "user", "content": "other words"},
+    }  # fmt: skip
+    (sealed.path / "transcripts/zz.jsonl").write_text(json.dumps(line) + "\n")
+    done = verify(call, sealed)
+    assert done.code == 0
+    assert ("not_sealed", "transcripts/zz.jsonl") in told(done, "warning")
+    assert call("seal", sealed.path, "--key", sealed.key).code == 0
+    assert ("not_sealed", "transcripts/zz.jsonl") in told(verify(call, sealed), "warning")
+    # A session of its own is covered by the next seal.
+    line["sessionId"] = "other"
+    (sealed.path / "transcripts/zz.jsonl").write_text(json.dumps(line) + "\n")
+    assert call("seal", sealed.path, "--key", sealed.key).code == 0
+    assert codes(verify(call, sealed), "warning") == set()
