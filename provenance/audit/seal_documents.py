@@ -170,14 +170,14 @@ class _Reader:
 
     @staticmethod
     def _versions(reader: StateReader, name: str, numbers: Sequence[int]) -> tuple[str, ...]:
-        """Give the digest of each version, up to a number that is left out."""
+        """Give the digest of the record of each version, up to a number that is left out."""
         from provenance.stores import StoreDamaged, first_gap  # noqa: PLC0415 - as above
 
         gap = first_gap(numbers)
         digests: list[str] = []
         for number in numbers if gap is None else numbers[: gap - 1]:
             try:
-                digests.append(reader.document(name, number).sha256)
+                digests.append(hashlib.sha256(reader.record(name, number)).hexdigest())
             except StoreDamaged:
                 digests.append(SPOILED)
         return tuple(digests if gap is None else [*digests, SPOILED])

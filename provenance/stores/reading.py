@@ -12,6 +12,7 @@ Example:
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -179,6 +180,34 @@ class StateReader:
                 "stored, got other bytes"
             )
         return StateVersionBytes(name, version, digest, data)
+
+    def record(self, name: str, version: int) -> bytes:
+        """Give all that the store holds of one version as JSON, its document by the digest.
+
+        This is what a seal covers; docs/seals.md says how it is written.
+
+        Raises:
+            StateAbsent, StoreDamaged: as `info`.
+        """
+        kept, key = self.document(name, version), (name, version)
+        row = self._first(
+            "SELECT replaces, created_at, author, note FROM main.versions"
+            " WHERE name = ? AND version = ?",
+            *key,
+        )
+        changes = self._all(
+            "SELECT kind, item_id, change, source_pointer, confirmed_at, confirmed_by"
+            " FROM main.changes WHERE name = ? AND version = ? ORDER BY position",
+            key,
+        )
+        won = self._all(
+            "SELECT kind, conflict_key, item_id FROM main.conflict_keys"
+            " WHERE name = ? AND version = ? ORDER BY kind, conflict_key",
+            key,
+        )
+        tables = ([[*map(_plain, one)] for one in rows] for rows in (changes, won))
+        told = [kept.sha256, *map(_plain, row or ()), *tables]
+        return json.dumps(told, separators=(",", ":")).encode()
 
     def get(self, name: str, version: int | None = None) -> StoredState:
         """Give one version with its state; None: the current one.
@@ -362,6 +391,10 @@ def first_gap(numbers: Sequence[int]) -> int | None:
         if number != expected:
             return expected
     return None
+
+
+def _plain(cell: Cell) -> str | int | None:
+    return cell if cell is None or isinstance(cell, int) else text_of(cell, "version")
 
 
 def _change(row: tuple[Cell, ...]) -> StateChange:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -84,5 +85,25 @@ def _drop_a_row(home: Path) -> None:
 @pytest.mark.parametrize("alter", [_set_back, _remove, _write_anew, _drop_a_row])
 def test_a_rewritten_store_is_found(home: Path, alter: Callable[[Path], None]) -> None:
     alter(home)
+    expected = ("sealed_state_versions_rewritten", "states/states.sqlite3:run-1")
+    assert expected in _told(_audit(home))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE versions SET author = 'cfo' WHERE version = 1",
+        "UPDATE versions SET note = 'approved' WHERE version = 2",
+        "UPDATE versions SET created_at = '2020-01-01T00:00:00.000000Z' WHERE version = 1",
+        "UPDATE changes SET confirmed_by = 'tool:pytest' WHERE version = 2",
+        "UPDATE changes SET confirmed_at = '2020-01-01T00:00:00.000000Z' WHERE version = 1",
+        "DELETE FROM changes WHERE version = 2",
+        "INSERT INTO conflict_keys VALUES ('run-1', 1, 'fact', 'root-cause', 'f')",
+    ],
+)
+def test_who_wrote_and_confirmed_what_stays_as_it_was_sealed(home: Path, statement: str) -> None:
+    with contextlib.closing(sqlite3.connect(home / "states/states.sqlite3")) as database:
+        database.execute(statement)
+        database.commit()
     expected = ("sealed_state_versions_rewritten", "states/states.sqlite3:run-1")
     assert expected in _told(_audit(home))

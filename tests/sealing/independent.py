@@ -15,6 +15,11 @@ import sys
 PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 SESSION = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
+_CHANGES = """SELECT kind, item_id, change, source_pointer, confirmed_at, confirmed_by
+    FROM changes WHERE name = ? AND version = ? ORDER BY position"""
+_CONFLICT_KEYS = """SELECT kind, conflict_key, item_id
+    FROM conflict_keys WHERE name = ? AND version = ? ORDER BY kind, conflict_key"""
+
 
 def sha256(data: bytes) -> str:
     """Digest, in hex."""
@@ -59,10 +64,16 @@ def entries(home: bytes) -> list[str]:
                 with open(os.path.join(home, folder, name), "rb") as file:
                     states[prefix + name] = [sha256(file.read())]
     database = sqlite3.connect(os.path.join(home, b"states", b"states.sqlite3"))
-    for name, document in database.execute(
-        "SELECT name, document FROM versions ORDER BY name, version"
+    for name, number, document, *row in database.execute(
+        "SELECT name, version, document, replaces, created_at, author, note FROM versions"
+        " ORDER BY name, version"
     ):
-        states.setdefault(b"store/" + name.encode(), []).append(sha256(document))
+        tables = [
+            [[*one] for one in database.execute(query, (name, number))]
+            for query in (_CHANGES, _CONFLICT_KEYS)
+        ]
+        told = json.dumps([sha256(document), *row, *tables], separators=(",", ":"))
+        states.setdefault(b"store/" + name.encode(), []).append(sha256(told.encode()))
     database.close()
     for name, versions in sorted(states.items()):
         for number, digest in enumerate(versions, 1):
