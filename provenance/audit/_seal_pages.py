@@ -95,7 +95,8 @@ SEAL_PAGES: dict[str, Page] = {
     ),
     "seal_file_unknown": (
         "A file in seals/ is neither checkpoint nor entries.",
-        "Somebody put it there.",
+        "Somebody put it there; the message names the first ones. Seals are numbered from 1, with "
+        "six digits.",
         "Remove it, if nobody needs it.",
     ),
     "seal_not_compared": (

@@ -3,7 +3,7 @@
 Guarantees: nothing is trusted before its signature. Roots are computed anew from the entries, from
 the first to the last, so that all checkpoints of a log are heads of one growing tree or the log is
 not sound. What is trusted ends at the first fault; each fault has a code, and no text of a file is
-in its message.
+in its message. Names of strangers are told escaped, each on one bounded line.
 
 Example:
     >>> from provenance.sealing.keys import Verifier
@@ -14,6 +14,8 @@ Example:
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import NoReturn
 
 from provenance.errors import CtxauditError
@@ -36,6 +38,10 @@ from provenance.sealing.merkle import GrowingTree, leaf_hash
 from provenance.sealing.sealed_log import LogFault, LogFaultCode, SealedLog
 
 __all__ = ["read_log"]
+
+# So many strangers are named, each by so many characters: enough to find what somebody put there.
+_MOST_NAMED = 3
+_MOST_CHARACTERS = 80
 
 
 def read_log(
@@ -210,10 +216,8 @@ class _Reader:
                 leaves_name(number, bytes.fromhex(root)),
                 "entries: expected a checkpoint for them, got none",
             )
-        for _ in listing.strangers[:1]:
-            count = len(listing.strangers)
-            message = f"folder: expected checkpoints and entries alone, got {count} other names"
-            self._fault(LogFaultCode.FILE_UNKNOWN, "", message)
+        if listing.strangers:
+            self._fault(LogFaultCode.FILE_UNKNOWN, *_strangers(sorted(listing.strangers)))
 
     def _fault(self, code: LogFaultCode, file: str, message: str) -> None:
         self.log.faults.append(LogFault(code, file, message))
@@ -227,3 +231,15 @@ class _Reader:
         last = self.log.last
         del self.log.hashes[0 if last is None else last.size :]
         self._stop(code, file, message)
+
+
+def _strangers(names: Sequence[str]) -> tuple[str, str]:
+    """Give the file that is meant (empty: several), and the message that names the first few."""
+    shown = ", ".join(
+        ascii(name if len(name) <= _MOST_CHARACTERS else name[:_MOST_CHARACTERS] + "...")
+        for name in names[:_MOST_NAMED]
+    )
+    more = len(names) - _MOST_NAMED
+    got = shown if more <= 0 else f"{shown} and {more} more"
+    file = os.fsencode(names[0]).decode("utf-8", "backslashreplace") if len(names) == 1 else ""
+    return file, f"folder: expected checkpoints and entries alone, got {got}"

@@ -520,6 +520,42 @@ def test_a_stranger_in_the_log_is_told(call: Call, sealed: SealedHome) -> None:
     done = _verify(call, sealed)
     assert done.code == 0
     assert _codes(done, "warning") == {"seal_file_unknown"}
+    (note,) = done.report["findings"]
+    assert note["target"] == "seals/notes.txt"
+    assert note["message"].endswith("alone, got 'notes.txt'")
+
+
+@pytest.mark.parametrize("name", ["000000.checkpoint", "0000001.checkpoint", "000002.checkpoint~"])
+def test_a_stranger_that_looks_like_a_checkpoint_is_named(
+    call: Call, sealed: SealedHome, name: str
+) -> None:
+    (sealed.path / "seals" / name).write_text("hello")
+    (note,) = _verify(call, sealed).report["findings"]
+    assert (note["code"], note["target"]) == ("seal_file_unknown", f"seals/{name}")
+    done = call("verify", sealed.path, "--seal", sealed.public)
+    assert name in done.out
+
+
+def test_strangers_with_hostile_names_are_named_on_one_bounded_line(
+    call: Call, sealed: SealedHome
+) -> None:
+    names = [b"\x1b[2J\n::error::x", b"\xff\xe2\x80\xae", b"x" * 250, b"y", b"z"]
+    for name in names:
+        (sealed.path / "seals" / os.fsdecode(name)).write_text("")
+    (note,) = _verify(call, sealed).report["findings"]
+    assert note["target"] == "seals"
+    message = note["message"]
+    assert message.isascii()
+    assert message.isprintable()
+    assert message.endswith("and 2 more")
+    assert len(message) < 400
+    for name in names[1:]:
+        (sealed.path / "seals" / os.fsdecode(name)).unlink()
+    for form in ("github", "markdown", "html", "console", "junit", "sarif", "ndjson"):
+        done = call("verify", sealed.path, "--seal", sealed.public, "--format", form)
+        assert done.code == 0
+        assert "\x1b[2J" not in done.out
+        assert "\n::error::x" not in done.out
 
 
 def test_what_is_no_home_has_no_seals(call: Call, sealed: SealedHome) -> None:
