@@ -95,8 +95,7 @@ SEAL_PAGES: dict[str, Page] = {
     ),
     "seal_file_unknown": (
         "A file in seals/ is neither checkpoint nor entries.",
-        "Somebody put it there; the message names the first ones. Seals are numbered from 1, with "
-        "six digits.",
+        "Somebody put it there; the message names the first ones. Numbers have six digits, from 1.",
         "Remove it, if nobody needs it.",
     ),
     "seal_not_compared": (

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from provenance.sealing.checkpoint import Checkpoint
+from provenance.sealing.checkpoint import Checkpoint, parse_checkpoint
 from provenance.sealing.keys import generate_signer, sign_note
 from tests.cli.sealed_homes import SIGNER, SealedHome
 
@@ -368,6 +368,25 @@ def _roll_checkpoint_back(home: SealedHome) -> None:
     shutil.copy(home.checkpoint(1), home.checkpoint(3))
 
 
+def _swap_checkpoints(home: SealedHome) -> None:
+    second, third = home.checkpoint(2).read_bytes(), home.checkpoint(3).read_bytes()
+    home.checkpoint(2).write_bytes(third)
+    home.checkpoint(3).write_bytes(second)
+
+
+def _remove_leaves_and_sign_with_other_key(home: SealedHome) -> None:
+    """Alter an earlier seal's entries and a later checkpoint: checkpoints are looked at first."""
+    home.leaves(1).unlink()
+    checkpoint, _ = parse_checkpoint(home.checkpoint(3).read_bytes())
+    home.checkpoint(3).write_bytes(
+        sign_note(checkpoint.text, generate_signer("ctxaudit.example/x"))
+    )
+
+
+def _cut_and_spoil_leaves(home: SealedHome) -> None:
+    home.leaves(1).write_bytes(b"x" * 40 + b"\n")
+
+
 def _remove_middle(home: SealedHome) -> None:
     home.checkpoint(2).unlink()
 
@@ -436,6 +455,9 @@ def _extend_leaves(home: SealedHome) -> None:
         (_link_seals, "seals_unreadable"),
         (_file_for_seals, "seals_unreadable"),
         (_roll_checkpoint_back, "seal_rolled_back"),
+        (_swap_checkpoints, "seal_rolled_back"),
+        (_remove_leaves_and_sign_with_other_key, "seal_key_unknown"),
+        (_cut_and_spoil_leaves, "seal_leaves_missing"),
         (_remove_middle, "seal_checkpoint_missing"),
         (_damage_checkpoint, "seal_checkpoint_invalid"),
         (_edit_checkpoint, "seal_signature_invalid"),
