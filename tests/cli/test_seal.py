@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -623,6 +624,13 @@ def test_what_the_operator_denies_is_not_opened_and_no_fault(
     done = _verify(call, sealed, "--policy", policy)
     assert done.code == 0, done.out
     assert "seal_not_asked" in _codes(done, "info")
+    # Whoever reads any of the reports sees it beside the verdict on the log.
+    said = "1 not compared: the operator's policy denies them"
+    for form in ("console", "html", "markdown", "github", "junit"):
+        args = (sealed.path, "--seal", sealed.public, "--format", form)
+        out = call("verify", *args, "--policy", policy).out
+        assert said in " ".join(unescape(out).split()), form
+        assert "not compared:" not in call("verify", *args).out, form
 
 
 # --- keygen and seal as commands ----------------------------------------------------------------
