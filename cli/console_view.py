@@ -246,9 +246,10 @@ def _notes(report: AuditReport) -> tuple[str, ...]:
         notes.append(f"Set by the environment, and weakens the verdict: {names}")
     for seal in report.seals:
         sound = "sound" if seal.is_sound else "NOT sound"
+        left_out = f"; {seal.not_compared}" if seal.denied else ""
         notes.append(
             f"Seals of {one_line(seal.target)}: {seal.seals} by {one_line(seal.key)}, "
-            f"{seal.size} entries, log {sound}"
+            f"{seal.size} entries, log {sound}{left_out}"
         )
     return tuple(notes)
 

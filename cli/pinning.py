@@ -10,7 +10,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import click
@@ -169,7 +169,7 @@ def _pin(place: LockPlace, gathered: Gathered, order: PinOrder) -> ExitCode:
 
 def _refuse(differing: list[Change], order: PinOrder) -> ExitCode:
     for change in differing[:_MOST_NAMED]:
-        old, new = _digits(change)
+        old, new = _differing(change)
         talk(f"ctxaudit pin: {change.pointer}: expected the pinned {old}, got {new}")
     talk(
         f"ctxaudit pin: {_label(order)}: {len(differing)} pinned otherwise, nothing written; "
@@ -184,6 +184,14 @@ def _line(change: Change) -> str:
 
 def _digits(change: Change) -> Iterator[str]:
     return ("-" if one is None else one.sha256[:_SHOWN_DIGITS] for one in (change.old, change.new))
+
+
+def _differing(change: Change) -> Iterable[str]:
+    """Give what was pinned and what was found, by what tells them apart."""
+    old, new = change.old, change.new
+    if old is None or new is None or old.sha256 != new.sha256:
+        return _digits(change)
+    return f"{old.bytes:,} bytes", f"{new.bytes:,} bytes"
 
 
 def _name_gone(gathered: Gathered) -> None:

@@ -221,6 +221,8 @@ class CheckedSeal:
         root: the tree's root under the last of them, 64 hex digits; None without one.
         is_sound: every checkpoint there is was verified.
         errors: how many errors the home and its log had under this key, waived ones among them.
+        denied: how many sealed sessions and artifacts the operator's policy denies, so that they
+            were not compared.
     """
 
     target: str
@@ -231,6 +233,14 @@ class CheckedSeal:
     root: str | None
     is_sound: bool
     errors: int = 0
+    denied: int = 0
+
+    @property
+    def not_compared(self) -> str:
+        """What the log was not held against, in words; empty: nothing was left out."""
+        if not self.denied:
+            return ""
+        return f"{self.denied:,} not compared: the operator's policy denies them"
 
     def to_dict(self) -> dict[str, object]:
         """Give the seal as the JSON object of the report."""

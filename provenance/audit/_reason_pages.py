@@ -54,7 +54,10 @@ REASON_PAGES: dict[str, Page] = {
     "policy_denied": (
         "The policy does not let this caller rest on this source.",
         "A rule with effect deny matched, or the default is deny. No file was looked at.",
-        "Ask as another tenant (--as-tenant), or have the policy changed by whoever owns it.",
+        (
+            "Whoever wrote the policy decides. Which rule it was: verify --decisions, or "
+            "ctxaudit policy test with the pointer."
+        ),
     ),
     "policy_error": (
         "The policy could not decide, so the answer is no.",

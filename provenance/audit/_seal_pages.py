@@ -95,7 +95,7 @@ SEAL_PAGES: dict[str, Page] = {
     ),
     "seal_file_unknown": (
         "A file in seals/ is neither checkpoint nor entries.",
-        "Somebody put it there.",
+        "Somebody put it there; the message names the first ones. Numbers have six digits, from 1.",
         "Remove it, if nobody needs it.",
     ),
     "seal_not_compared": (
@@ -106,7 +106,7 @@ SEAL_PAGES: dict[str, Page] = {
     "seal_not_asked": (
         "Something that is sealed was not compared, since your policy denies it.",
         "A rule of --policy covers its session, or it. Told once, by number and without names.",
-        "Nothing.",
+        "Nothing, if your policy is meant to; what it denies is compared only without that rule.",
     ),
     "sealed_event_edited": (
         "An event of a transcript has other bytes than when it was sealed.",

@@ -135,7 +135,7 @@ class Sense:
             _require_digest_or_none(one.sha256)
         _require(request.seal is not None or not report.seals, "no seal, none was asked for", "one")
         for seal in report.seals:
-            _require_counts((seal.seals, seal.size, seal.errors))
+            _require_counts((seal.seals, seal.size, seal.errors, seal.denied))
             _require_digest_or_none(seal.root)
 
     def _require_source(self, source: AuditedSource) -> None:

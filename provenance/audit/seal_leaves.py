@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -29,6 +29,7 @@ from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
 from provenance.audit.seal_documents import Troubles, read_documents
 from provenance.audit.seal_lines import Lines, line_digests
+from provenance.audit.seal_places import find_instead
 from provenance.errors import CtxauditError
 from provenance.fs import (
     OpenFile,
@@ -145,6 +146,9 @@ class _Collector:
         unread, spoiled = self._troubles.unread, frozenset(self._troubles.spoiled)
         skipped = (unread.keys() - spoiled) | self._denied
         leaves = HomeLeaves(events, ledgers, *documents, frozenset(skipped))
+        # What is gone may have something else in its place.
+        instead = find_instead(self._home, self._part, self._sealed, leaves)
+        leaves = replace(leaves, instead=instead)
         torn = {key: size for key, size in self._torn.items() if size and key not in unread}
         return Collected(leaves, unread, spoiled, frozenset(self._denied), torn, self._claims)
 

@@ -110,6 +110,7 @@ class PartSeal:
             root=None if last is None else last.root.hex(),
             is_sound=self._log.is_sound,
             errors=self._errors,
+            denied=self._count_denied(),
         )
 
     def judge(self, resolution: SourceResolution) -> SourceResolution:
@@ -199,14 +200,17 @@ class PartSeal:
                 message = f"event: expected one log of {session}, got another, which no seal covers"
                 target = self._part.transcript_folder + file
                 self._note("not_sealed", Severity.WARNING, target, message)
-            denied = self._not_asked + self._artifacts.count_denied()
-            if denied:
+            if denied := self._count_denied():
                 message = (
                     "policy: expected to compare all that is sealed, got "
                     f"{denied} sessions or artifacts that the operator's policy denies"
                 )
                 self._note("seal_not_asked", Severity.INFO, "", message)
         self.operators.close()
+
+    def _count_denied(self) -> int:
+        of_sessions = 0 if self._artifacts is None else self._artifacts.count_denied()
+        return self._not_asked + of_sessions
 
     def _sealed_digests(self, pointer: SourcePointer) -> frozenset[str]:
         history = self._log.history

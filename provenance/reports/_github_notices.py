@@ -49,9 +49,10 @@ def run_notices(report: AuditReport) -> Iterator[str]:
         yield command("notice", said, title="ctxaudit: waivers")
     for seal in report.seals[:_MOST_SEALS]:
         sound = "sound" if seal.is_sound else "NOT sound"
+        left_out = f"; {seal.not_compared}" if seal.denied else ""
         said = (
             f"Seals of {cut(seal.target, _PART_CHARACTERS)}: {seal.seals:,} by "
-            f"{cut(seal.key, _PART_CHARACTERS)}, {seal.size:,} entries, log {sound}."
+            f"{cut(seal.key, _PART_CHARACTERS)}, {seal.size:,} entries, log {sound}{left_out}."
         )
         yield command("notice", said, title="ctxaudit: seals")
     if len(report.seals) > _MOST_SEALS:

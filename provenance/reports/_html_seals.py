@@ -1,6 +1,7 @@
 """The logs of seals that a run held its homes against, on the page.
 
-Guarantees: each log once, with the key that the operator brought and whether the log is sound.
+Guarantees: each log once, with the key that the operator brought, whether the log is sound, and how
+much that is sealed was not compared.
 
 Example:
     >>> from provenance.reports._html_text import text
@@ -29,6 +30,9 @@ def seals(page: Page) -> Iterator[str]:
         '<p class="lead">The signed logs that the homes were held against. Where a log is not '
         "sound, nothing in its home is called sealed.</p>"
     )
+    for seal in page.report.seals:
+        if seal.denied:
+            yield f'<p class="lead"><b>{text(seal.target)}: {text(seal.not_compared)}.</b></p>'
     yield '<table class="t seals" role="table"><thead role="rowgroup"><tr role="row">'
     for title in ("Home", "Key", "Seals", "Entries", "Root", "Log"):
         yield f'<th role="columnheader" scope="col">{title}</th>'

@@ -161,6 +161,7 @@ class _Writer:
             name = f"seals of {seal.target}: log {sound}"
             root = seal.root or "none"
             said = f"{seal.seals:,} seals by {seal.key}, {seal.size:,} entries, root {root}"
+            said += f"; {seal.not_compared}" if seal.denied else ""
             found.append(_Case("ctxaudit.run", name, lines=(said,)))
         fails = has_failure or any(case.outcome in ("failure", "error") for case in found)
         if self._failed and not fails:

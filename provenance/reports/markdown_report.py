@@ -134,9 +134,10 @@ class _Writer:
             said.append(f"Waived: {waived:,}.")
         for seal in self._report.seals[:_MOST_TARGETS]:
             sound = "sound" if seal.is_sound else "**not sound**"
+            left_out = f"; **{seal.not_compared}**" if seal.denied else ""
             said.append(
                 f"Seals of {code_span(seal.target, most=100)}: {seal.seals:,} by "
-                f"{code_span(seal.key, most=100)}, {seal.size:,} entries, log {sound}."
+                f"{code_span(seal.key, most=100)}, {seal.size:,} entries, log {sound}{left_out}."
             )
         codes = sorted(self._report.finding_counts.items())
         if codes:

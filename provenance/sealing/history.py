@@ -44,6 +44,7 @@ __all__ = [
     "differences",
     "is_skipped_state",
     "new_leaves",
+    "shown_name",
     "unsealed",
 ]
 
@@ -102,6 +103,8 @@ class HomeLeaves:
         lock: of each pinned pointer the digest of its entry.
         skipped: what was not looked at, so that nothing can be said of it: (`event` or `ledger`,
             session), (`lock`, empty), and (`state`, `receipt` or `store`, name or, for all, empty).
+        instead: what stands in the place of what is not there, such as `a link in its place`: of
+            (`event` or `ledger`, session), (`state`, name, of whatever kind), (`lock`, empty).
 
     Where a digest is `SPOILED`, something is there that was never sealed.
     """
@@ -111,6 +114,7 @@ class HomeLeaves:
     states: Mapping[bytes, Sequence[str]] = field(default_factory=dict)
     lock: Mapping[bytes, str] = field(default_factory=dict)
     skipped: frozenset[tuple[str, str]] = frozenset()
+    instead: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(slots=True)
@@ -182,6 +186,7 @@ def differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
                 now.events.get(session, ()),
                 (DifferenceCode.EVENT_EDITED, DifferenceCode.EVENTS_REMOVED),
                 "event",
+                instead=now.instead.get(("event", session)),
             )
     for session, lines in sorted(sealed.ledgers.items()):
         if ("ledger", session) not in now.skipped:
@@ -191,6 +196,7 @@ def differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
                 [line.sha256 for line in now.ledgers.get(session, ())],
                 (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED),
                 "ledger line",
+                instead=now.instead.get(("ledger", session)),
             )
     yield from _state_differences(sealed, now)
     if ("lock", "") not in now.skipped:
@@ -202,13 +208,16 @@ def _state_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]
         if is_skipped_state(name, now.skipped):
             continue
         found = now.states.get(name, ())
-        shown = _shown(name)
+        shown = shown_name(name)
+        instead = now.instead.get(("state", shown))
         if name.startswith(STORE_PREFIX):
             if list(found[: len(versions)]) != versions:
-                message = "state: expected every sealed version as it was, got another or fewer"
+                got = instead or "another or fewer"
+                message = f"state: expected every sealed version as it was, got {got}"
                 yield Difference(DifferenceCode.VERSIONS_REWRITTEN, shown, None, message)
         elif not found and versions[-1] != REMOVED:
-            message = "state: expected its sealed version, got nothing of that name"
+            got = instead or "nothing of that name"
+            message = f"state: expected its sealed version, got {got}"
             yield Difference(DifferenceCode.STATE_REMOVED, shown, None, message)
         elif found and _is_changed(versions, found[-1]):
             what = "an older version" if found[-1] in versions else "other bytes"
@@ -220,12 +229,13 @@ def _lock_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
     for pointer, versions in sorted(sealed.lock.items()):
         entry = now.lock.get(pointer)
         if entry is None and versions[-1] != REMOVED:
-            message = "lock file: expected the sealed entry of this pointer, got none"
-            yield Difference(DifferenceCode.LOCK_REMOVED, _shown(pointer), None, message)
+            got = now.instead.get(("lock", ""), "none")
+            message = f"lock file: expected the sealed entry of this pointer, got {got}"
+            yield Difference(DifferenceCode.LOCK_REMOVED, shown_name(pointer), None, message)
         elif entry is not None and _is_changed(versions, entry):
             what = "an older one" if entry in versions else "another"
             message = f"lock file: expected the sealed entry of this pointer, got {what}"
-            yield Difference(DifferenceCode.LOCK_CHANGED, _shown(pointer), None, message)
+            yield Difference(DifferenceCode.LOCK_CHANGED, shown_name(pointer), None, message)
 
 
 def _is_changed(versions: Sequence[str], found: str) -> bool:
@@ -246,7 +256,7 @@ def is_skipped_state(name: bytes, skipped: frozenset[tuple[str, str]]) -> bool:
         kind = "store"
     elif name.startswith(RECEIPT_PREFIX):
         kind = "receipt"
-    return not skipped.isdisjoint({(kind, ""), (kind, _shown(name))})
+    return not skipped.isdisjoint({(kind, ""), (kind, shown_name(name))})
 
 
 def new_leaves(sealed: History, now: HomeLeaves) -> list[Leaf]:
@@ -303,7 +313,7 @@ def unsealed(sealed: History, now: HomeLeaves) -> Iterator[tuple[str, str, int]]
         is_new = not known or (known[-1] == REMOVED and versions[-1] not in known)
         is_kept = name.startswith(STORE_PREFIX)
         count = len(versions) - len(known) if is_kept else int(is_new)
-        yield "state", _shown(name), count
+        yield "state", shown_name(name), count
     pins = ((sealed.lock.get(pointer, (REMOVED,)), entry) for pointer, entry in now.lock.items())
     fresh = (known[-1] == REMOVED and entry not in known for known, entry in pins)
     yield "lock", "", sum(fresh)
@@ -321,6 +331,8 @@ def _lines(
     now: Sequence[str],
     codes: tuple[DifferenceCode, DifferenceCode],
     what: str,
+    *,
+    instead: str | None,
 ) -> Iterator[Difference]:
     edited, removed = codes
     for number, (expected, got) in enumerate(zip(sealed, now, strict=False), 1):
@@ -328,9 +340,11 @@ def _lines(
             message = f"{what} {number}: expected the sealed digest, got another"
             yield Difference(edited, session, number, message)
     if len(now) < len(sealed):
-        message = f"{what}s: expected the {len(sealed)} that were sealed, got {len(now)}"
+        got = str(len(now)) if instead is None else instead
+        message = f"{what}s: expected the {len(sealed)} that were sealed, got {got}"
         yield Difference(removed, session, len(now) + 1, message)
 
 
-def _shown(name: bytes) -> str:
+def shown_name(name: bytes) -> str:
+    """Write the name of a state, or a pinned pointer, as reports call it."""
     return name.decode("utf-8", "backslashreplace")

@@ -2,8 +2,9 @@
 
 Guarantees: nothing is trusted before its signature. Roots are computed anew from the entries, from
 the first to the last, so that all checkpoints of a log are heads of one growing tree or the log is
-not sound. What is trusted ends at the first fault; each fault has a code, and no text of a file is
-in its message.
+not sound. All checkpoints come before all entries. What is trusted ends at the first fault; each
+fault has a code, and no text of a file is in its message. Names of strangers are told escaped, each
+on one bounded line.
 
 Example:
     >>> from provenance.sealing.keys import Verifier
@@ -14,6 +15,8 @@ Example:
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 from provenance.errors import CtxauditError
@@ -24,7 +27,6 @@ from provenance.sealing.keys import SignatureVerdict, Verifier, judge_signature
 from provenance.sealing.leaves import EntryError, Leaf, parse_entry
 from provenance.sealing.log import (
     SEALS_FOLDER,
-    LogFileError,
     LogListing,
     checkpoint_name,
     leaves_name,
@@ -36,6 +38,10 @@ from provenance.sealing.merkle import GrowingTree, leaf_hash
 from provenance.sealing.sealed_log import LogFault, LogFaultCode, SealedLog
 
 __all__ = ["read_log"]
+
+# So many strangers are named, each by so many characters: enough to find what somebody put there.
+_MOST_NAMED = 3
+_MOST_CHARACTERS = 80
 
 
 def read_log(
@@ -83,24 +89,38 @@ class _Reader:
                 self.log.remains = listing.remains
                 self._note_files(listing)
             return
-        # 2. Each seal in its turn, until one cannot be trusted.
+        # 2. Each checkpoint in its turn, until one cannot be trusted.
+        signed: list[tuple[Checkpoint, bytes]] = []
+        numbers = frozenset(listing.checkpoints)
         try:
             for number in range(1, listing.checkpoints[-1] + 1):
-                self._read_seal(number, is_there=number in listing.checkpoints)
+                before = signed[-1][0] if signed else None
+                signed.append(self._read_checkpoint(number, numbers, before))
         except _Stop:
             pass
-        # 3. What the reviewer holds.
+        # 3. The entries of those, as far as they lead to the signed roots.
+        try:
+            for number, (checkpoint, note) in enumerate(signed, 1):
+                self._read_entries(number, checkpoint)
+                self.log.checkpoints.append(checkpoint)
+                self.log.notes.append(note)
+        except _Stop:
+            del self.log.faults[1:]  # the first in this order is told: what follows may be of it
+        # 4. What the reviewer holds.
         if self._held is not None:
             self._compare_held(self._held)
-        # 4. What belongs to no seal.
+        # 5. What belongs to no seal.
         self._note_files(listing)
-        # 5. Whatever came before: a log that gave nothing to hold on to is no log.
+        # 6. Whatever came before: a log that gave nothing to hold on to is no log.
         if not self.log.checkpoints and all(fault.is_warning for fault in self.log.faults):
             self._fault(LogFaultCode.MISSING, "", "seals: expected a checkpoint, got none")
 
-    def _read_seal(self, number: int, *, is_there: bool) -> None:
+    def _read_checkpoint(
+        self, number: int, numbers: Collection[int], before: Checkpoint | None
+    ) -> tuple[Checkpoint, bytes]:
+        """Give a checkpoint that the key signed and that goes on from the last; and its bytes."""
         file = checkpoint_name(number)
-        if not is_there:
+        if number not in numbers:
             self._stop(
                 LogFaultCode.CHECKPOINT_MISSING,
                 file,
@@ -125,14 +145,10 @@ class _Reader:
                 case SignatureVerdict.VALID:
                     pass
         # c. It continues the one before.
-        self._require_growth(checkpoint, file)
-        # d. Its entries lead from there to its root.
-        self._read_entries(number, checkpoint)
-        self.log.checkpoints.append(checkpoint)
-        self.log.notes.append(data)
+        self._require_growth(checkpoint, before, file)
+        return checkpoint, data
 
-    def _require_growth(self, checkpoint: Checkpoint, file: str) -> None:
-        before = self.log.last
+    def _require_growth(self, checkpoint: Checkpoint, before: Checkpoint | None, file: str) -> None:
         if before is None:
             if checkpoint.size == 0:
                 self._stop(LogFaultCode.ROLLED_BACK, file, "size: expected 1 or more, got 0")
@@ -153,26 +169,32 @@ class _Reader:
         file = leaves_name(number, checkpoint.root)
         count = checkpoint.size - self._tree.size
         leaves: list[Leaf] = []
+        invalid: EntryError | None = None
+        # a. As many as the checkpoint says.
         try:
             for entry in read_leaves(self._seals, number, checkpoint.root, count=count):
-                leaves.append(parse_entry(entry))
+                try:
+                    leaves.append(parse_entry(entry))
+                except EntryError as error:
+                    invalid = invalid or error
                 hashed = leaf_hash(entry)
                 self.log.hashes.append(hashed)
                 self._tree.append(hashed)
                 if self._held is not None and self._tree.size == self._held.size:
                     self._held_root = self._tree.root()
-        except EntryError as error:
-            self._drop(LogFaultCode.LEAVES_INVALID, file, str(error))
-        except LogFileError as error:
-            self._drop(LogFaultCode.LEAVES_MISSING, file, str(error))
         except CtxauditError as error:
             self._drop(LogFaultCode.LEAVES_MISSING, file, str(error))
+        # b. Each of them is one.
+        if invalid is not None:
+            self._drop(LogFaultCode.LEAVES_INVALID, file, str(invalid))
+        # c. They lead to the root.
         if self._tree.root() != checkpoint.root:
             self._drop(
                 LogFaultCode.INCONSISTENT,
                 file,
                 "root: expected that of all entries up to here, got another signed",
             )
+        # d. Each follows what is there.
         try:
             for leaf in leaves:
                 self.log.history.add(leaf)
@@ -210,10 +232,8 @@ class _Reader:
                 leaves_name(number, bytes.fromhex(root)),
                 "entries: expected a checkpoint for them, got none",
             )
-        for _ in listing.strangers[:1]:
-            count = len(listing.strangers)
-            message = f"folder: expected checkpoints and entries alone, got {count} other names"
-            self._fault(LogFaultCode.FILE_UNKNOWN, "", message)
+        if listing.strangers:
+            self._fault(LogFaultCode.FILE_UNKNOWN, *_strangers(sorted(listing.strangers)))
 
     def _fault(self, code: LogFaultCode, file: str, message: str) -> None:
         self.log.faults.append(LogFault(code, file, message))
@@ -227,3 +247,15 @@ class _Reader:
         last = self.log.last
         del self.log.hashes[0 if last is None else last.size :]
         self._stop(code, file, message)
+
+
+def _strangers(names: Sequence[str]) -> tuple[str, str]:
+    """Give the file that is meant (empty: several), and the message that names the first few."""
+    shown = ", ".join(
+        ascii(name if len(name) <= _MOST_CHARACTERS else name[:_MOST_CHARACTERS] + "...")
+        for name in names[:_MOST_NAMED]
+    )
+    more = len(names) - _MOST_NAMED
+    got = shown if more <= 0 else f"{shown} and {more} more"
+    file = os.fsencode(names[0]).decode("utf-8", "backslashreplace") if len(names) == 1 else ""
+    return file, f"folder: expected checkpoints and entries alone, got {got}"

@@ -145,6 +145,18 @@ def test_other_bytes_are_refused_without_update(
     assert (pinned.path / "ctxaudit.lock").read_bytes() == before
 
 
+def test_another_length_under_the_same_digest_is_named(pinned: Home, call: Call) -> None:
+    path = pinned.path / "ctxaudit.lock"
+    length = len((pinned.path / "transcripts/s1.jsonl").read_bytes().split(b"\n")[2])
+    text = path.read_text()
+    (line,) = (line for line in text.splitlines() if "transcript:s1:3" in line)
+    path.write_text(text.replace(line, line.replace(f'"bytes":{length}', '"bytes":7')))
+    done = call("pin", pinned.path)
+    assert (done.code, done.out) == (14, "")
+    expected = f"transcript:s1:3: expected the pinned 7 bytes, got {length} bytes\n"
+    assert expected in done.err
+
+
 def test_update_shows_what_it_changes(pinned: Home, call: Call) -> None:
     before = _lock(pinned)
     _rewrite(pinned, "event 3", "event E")

@@ -10,12 +10,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from provenance.sealing.checkpoint import Checkpoint
+from provenance.sealing.checkpoint import Checkpoint, parse_checkpoint
 from provenance.sealing.keys import generate_signer, sign_note
 from tests.cli.sealed_homes import SIGNER, SealedHome
 
@@ -368,6 +369,25 @@ def _roll_checkpoint_back(home: SealedHome) -> None:
     shutil.copy(home.checkpoint(1), home.checkpoint(3))
 
 
+def _swap_checkpoints(home: SealedHome) -> None:
+    second, third = home.checkpoint(2).read_bytes(), home.checkpoint(3).read_bytes()
+    home.checkpoint(2).write_bytes(third)
+    home.checkpoint(3).write_bytes(second)
+
+
+def _remove_leaves_and_sign_with_other_key(home: SealedHome) -> None:
+    """Alter an earlier seal's entries and a later checkpoint: checkpoints are looked at first."""
+    home.leaves(1).unlink()
+    checkpoint, _ = parse_checkpoint(home.checkpoint(3).read_bytes())
+    home.checkpoint(3).write_bytes(
+        sign_note(checkpoint.text, generate_signer("ctxaudit.example/x"))
+    )
+
+
+def _cut_and_spoil_leaves(home: SealedHome) -> None:
+    home.leaves(1).write_bytes(b"x" * 40 + b"\n")
+
+
 def _remove_middle(home: SealedHome) -> None:
     home.checkpoint(2).unlink()
 
@@ -436,6 +456,9 @@ def _extend_leaves(home: SealedHome) -> None:
         (_link_seals, "seals_unreadable"),
         (_file_for_seals, "seals_unreadable"),
         (_roll_checkpoint_back, "seal_rolled_back"),
+        (_swap_checkpoints, "seal_rolled_back"),
+        (_remove_leaves_and_sign_with_other_key, "seal_key_unknown"),
+        (_cut_and_spoil_leaves, "seal_leaves_missing"),
         (_remove_middle, "seal_checkpoint_missing"),
         (_damage_checkpoint, "seal_checkpoint_invalid"),
         (_edit_checkpoint, "seal_signature_invalid"),
@@ -520,6 +543,42 @@ def test_a_stranger_in_the_log_is_told(call: Call, sealed: SealedHome) -> None:
     done = _verify(call, sealed)
     assert done.code == 0
     assert _codes(done, "warning") == {"seal_file_unknown"}
+    (note,) = done.report["findings"]
+    assert note["target"] == "seals/notes.txt"
+    assert note["message"].endswith("alone, got 'notes.txt'")
+
+
+@pytest.mark.parametrize("name", ["000000.checkpoint", "0000001.checkpoint", "000002.checkpoint~"])
+def test_a_stranger_that_looks_like_a_checkpoint_is_named(
+    call: Call, sealed: SealedHome, name: str
+) -> None:
+    (sealed.path / "seals" / name).write_text("hello")
+    (note,) = _verify(call, sealed).report["findings"]
+    assert (note["code"], note["target"]) == ("seal_file_unknown", f"seals/{name}")
+    done = call("verify", sealed.path, "--seal", sealed.public)
+    assert name in done.out
+
+
+def test_strangers_with_hostile_names_are_named_on_one_bounded_line(
+    call: Call, sealed: SealedHome
+) -> None:
+    names = [b"\x1b[2J\n::error::x", b"\xff\xe2\x80\xae", b"x" * 250, b"y", b"z"]
+    for name in names:
+        (sealed.path / "seals" / os.fsdecode(name)).write_text("")
+    (note,) = _verify(call, sealed).report["findings"]
+    assert note["target"] == "seals"
+    message = note["message"]
+    assert message.isascii()
+    assert message.isprintable()
+    assert message.endswith("and 2 more")
+    assert len(message) < 400
+    for name in names[1:]:
+        (sealed.path / "seals" / os.fsdecode(name)).unlink()
+    for form in ("github", "markdown", "html", "console", "junit", "sarif", "ndjson"):
+        done = call("verify", sealed.path, "--seal", sealed.public, "--format", form)
+        assert done.code == 0
+        assert "\x1b[2J" not in done.out
+        assert "\n::error::x" not in done.out
 
 
 def test_what_is_no_home_has_no_seals(call: Call, sealed: SealedHome) -> None:
@@ -565,6 +624,13 @@ def test_what_the_operator_denies_is_not_opened_and_no_fault(
     done = _verify(call, sealed, "--policy", policy)
     assert done.code == 0, done.out
     assert "seal_not_asked" in _codes(done, "info")
+    # Whoever reads any of the reports sees it beside the verdict on the log.
+    said = "1 not compared: the operator's policy denies them"
+    for form in ("console", "html", "markdown", "github", "junit"):
+        args = (sealed.path, "--seal", sealed.public, "--format", form)
+        out = call("verify", *args, "--policy", policy).out
+        assert said in " ".join(unescape(out).split()), form
+        assert "not compared:" not in call("verify", *args).out, form
 
 
 # --- keygen and seal as commands ----------------------------------------------------------------

@@ -539,6 +539,10 @@ def test_the_operators_policy(home: Any, call: Callable[..., Any], tmp_path: Pat
     done = call("verify", home.path, "--policy", policy, "--format", "json")
     assert done.code == 13
     assert done.report["results"][0]["reason"] == "policy_denied"
+    # Nobody is told to ask as somebody else.
+    done_page = call("explain", "policy_denied").out
+    assert "as-tenant" not in done_page
+    assert "policy test" in done_page
     assert [f["code"] for f in done.report["findings"]] == ["untrusted_config_ignored"]
     policy.write_text('default = "deny"\nrules = []')
     refused = call("verify", home.path, "--policy", policy)

@@ -228,7 +228,14 @@ def hostile_report() -> AuditReport:
         reference_counts={"missing": 1},
         seals=(
             CheckedSeal(
-                "home", "ctxaudit.example/a+0123abcd", "ctxaudit.example/a", 3, 41, "0" * 64, True
+                "home",
+                "ctxaudit.example/a+0123abcd",
+                "ctxaudit.example/a",
+                3,
+                41,
+                "0" * 64,
+                is_sound=True,
+                denied=2,
             ),
             CheckedSeal(HOSTILE[0], HOSTILE[1], None, 0, 0, None, False),
         ),

@@ -176,7 +176,14 @@ def everything() -> AuditReport:
         reference_counts={"missing": 3, "available": 9},
         seals=(
             CheckedSeal(
-                "home", "ctxaudit.example/a+0123abcd", "ctxaudit.example/a", 3, 41, digest, True
+                "home",
+                "ctxaudit.example/a+0123abcd",
+                "ctxaudit.example/a",
+                3,
+                41,
+                digest,
+                is_sound=True,
+                denied=2,
             ),
             CheckedSeal(HOSTILE[0], HOSTILE[1], None, 0, 0, None, False),
         ),

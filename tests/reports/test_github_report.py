@@ -168,7 +168,10 @@ def test_the_run_is_told_in_notices_those_that_are_over_first() -> None:
         "2025-12-31)."
     )
     assert found[3].startswith("Waiver, unused: torn_line at other/x.jsonl: ")
-    assert found[4] == ("Seals of home: 3 by ctxaudit.example/a+0123abcd, 41 entries, log sound.")
+    assert found[4] == (
+        "Seals of home: 3 by ctxaudit.example/a+0123abcd, 41 entries, log sound; "
+        "2 not compared: the operator's policy denies them."
+    )
     assert "log NOT sound" in found[5]
 
 
