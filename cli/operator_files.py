@@ -97,9 +97,18 @@ def read_waivers(path: str | None, digests: Digests | None = None) -> tuple[Waiv
     """
     if path is None:
         return ()
+    from provenance.audit.explanations import is_finding_of_audits
+    from provenance.transcripts.formats import has_formats_from_outside
     from provenance.waiver_file import parse_waivers
 
-    return read_settings("--waivers", path, parse_waivers, digests)
+    def is_finding(code: str) -> bool:
+        # A format from outside has codes of its own, which nobody lists.
+        return is_finding_of_audits(code) or has_formats_from_outside()
+
+    def parse(text: str) -> tuple[WaiverEntry, ...]:
+        return parse_waivers(text, is_finding=is_finding)
+
+    return read_settings("--waivers", path, parse, digests)
 
 
 def read_settings(

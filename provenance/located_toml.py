@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from provenance.errors import CallerError
 
@@ -27,6 +28,7 @@ __all__ = [
     "MAX_TOML_CHARACTERS",
     "Place",
     "TomlError",
+    "expected_by",
     "fault_of",
     "line_of",
     "read_toml",
@@ -40,6 +42,16 @@ _MOST_KEY_PARTS = 32
 # What finding a line may cost: characters parsed, about a second of work, and statements.
 _MOST_PARSED = 2 * MAX_TOML_CHARACTERS
 _MOST_STATEMENTS = 50_000
+# What stands in place of pydantic's own texts, which name classes of ours and its own terms.
+_EXPECTED = {
+    "bool_type": "true or false",
+    "date_type": "a date",
+    "dict_type": "a table",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_type": "a table",
+    "string_type": "a text",
+}
 _SHOWN_KEY = 80
 _SHOWN_VALUE = 60
 
@@ -125,7 +137,7 @@ def fault_of(fault: ValidationError, *, error: type[TomlError]) -> TomlError:
         fault: what pydantic found.
         error: the class of what is given.
     """
-    faults = fault.errors(include_url=False, include_context=False)
+    faults = fault.errors(include_url=False)
     # A misspelt key explains why the right one is missing, so it comes first.
     first = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
     place = first["loc"]
@@ -141,9 +153,26 @@ def fault_of(fault: ValidationError, *, error: type[TomlError]) -> TomlError:
             return error(f"{shown}: expected a known key, got an unknown one", place)
         case "missing":
             return error(f"{shown}: expected a value, got none", place)
+        case "too_long":
+            got = f"{first['ctx']['actual_length']}"
         case _:
-            wanted = first["msg"].replace("Input should be", "expected", 1)
-            return error(f"{shown}: {wanted}, got {ascii(first['input'])[:_SHOWN_VALUE]}", place)
+            got = ascii(first["input"])[:_SHOWN_VALUE]
+    return error(f"{shown}: expected {expected_by(first)}, got {got}", place)
+
+
+def expected_by(fault: ErrorDetails) -> str:
+    """Say in our words what pydantic expected: its own name classes of ours."""
+    match fault["type"]:
+        case "literal_error":
+            return str(fault["ctx"]["expected"])  # as the schema lists them
+        case "too_long":
+            return f"at most {fault['ctx']['max_length']}"
+        case "missing":
+            return "a value"
+        case "extra_forbidden":
+            return "a known key"
+        case kind:
+            return _EXPECTED.get(kind, "another value")
 
 
 def line_of(text: str, place: Place) -> int | None:

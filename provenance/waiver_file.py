@@ -16,14 +16,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from provenance.located_toml import Place, TomlError, fault_of, read_toml, table_lines
-from provenance.pointers import canonical_text
+from provenance.pointers import (
+    SourcePointerError,
+    UnsupportedSourcePointerError,
+    canonical_text,
+    parse_source_pointer,
+)
 from provenance.waivers import Waiver
 
 __all__ = ["NEVER_WAIVED", "WaiverEntry", "WaiverError", "parse_waivers", "write_waivers"]
@@ -39,6 +44,7 @@ _MOST_CHARACTERS = 2_000
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 _is_code = re.compile(r"[a-z][a-z0-9_]{0,99}").fullmatch
+_has_glob = re.compile(r"[*?\[]").search
 _is_date = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 
 
@@ -83,20 +89,24 @@ class _WaiverTables(BaseModel):
     waiver: Annotated[list[_WaiverTable], Field(max_length=_MOST_WAIVERS)] = []
 
 
-def parse_waivers(text: str) -> tuple[WaiverEntry, ...]:
+def parse_waivers(
+    text: str, *, is_finding: Callable[[str], bool] | None = None
+) -> tuple[WaiverEntry, ...]:
     """Read a waiver file.
 
     Args:
         text: TOML, at most `MAX_TOML_CHARACTERS` characters.
+        is_finding: says whether findings of a code are made at all; None: any code may be.
 
     Raises:
         WaiverError: no TOML, an unknown key, a missing or empty value, a date that is none, a
-            waiver that names both or neither of pointer and code with target, a pointer that is
-            none, a code that cannot be waived, or two waivers of the same.
+            waiver that names both or neither of pointer and code with target, a pattern in place
+            of a pointer, a code that no finding has or that cannot be waived, or two waivers of
+            the same.
     """
     table = read_toml(text, error=WaiverError)
     try:
-        waivers = _waivers_in(table)
+        waivers = _waivers_in(table, is_finding or _any_code)
     except WaiverError as error:
         raise error.located(text) from None
     lines = table_lines(text, "waiver")
@@ -125,7 +135,13 @@ def write_waivers(waivers: tuple[Waiver, ...]) -> str:
     return "\n\n".join(parts) + "\n" if parts else "waiver = []\n"
 
 
-def _waivers_in(table: Mapping[str, object]) -> tuple[Waiver, ...]:
+def _any_code(_: str) -> bool:
+    return True
+
+
+def _waivers_in(
+    table: Mapping[str, object], is_finding: Callable[[str], bool]
+) -> tuple[Waiver, ...]:
     try:
         parsed = _WaiverTables.model_validate(dict(table))
     except ValidationError as fault:
@@ -133,7 +149,7 @@ def _waivers_in(table: Mapping[str, object]) -> tuple[Waiver, ...]:
     seen: dict[tuple[str | None, ...], int] = {}
     waivers = []
     for number, one in enumerate(parsed.waiver, 1):
-        waiver = _waiver_of(one, number)
+        waiver = _waiver_of(one, number, is_finding)
         pointer = None if waiver.pointer is None else canonical_text(waiver.pointer)
         same = (pointer, waiver.code, waiver.target)
         if same in seen:
@@ -148,28 +164,21 @@ def _waivers_in(table: Mapping[str, object]) -> tuple[Waiver, ...]:
     return tuple(waivers)
 
 
-def _waiver_of(table: _WaiverTable, number: int) -> Waiver:
+def _waiver_of(table: _WaiverTable, number: int, is_finding: Callable[[str], bool]) -> Waiver:
     def refuse(key: str, message: str) -> WaiverError:
         place: Place = ("waiver", number - 1, key)
         return WaiverError(f"waiver {number}: {key}: {message}", place)
 
     for key in ("reason", "owner", "pointer", "code", "target"):
-        value: str | None = getattr(table, key)
-        if value is None:
-            continue
-        if not value.strip():
-            got = "an empty one"
-        elif len(value) > _MOST_CHARACTERS:
-            got = f"{len(value)} characters"
-        elif key in ("reason", "owner") and not _is_seen(value):
-            got = "one in which nothing is seen"
-        else:
-            continue
-        raise refuse(key, f"expected a text of 1 to {_MOST_CHARACTERS} characters, got {got}")
+        if (got := _fault_of_text(key, getattr(table, key))) is not None:
+            raise refuse(key, f"expected a text of 1 to {_MOST_CHARACTERS} characters, got {got}")
     if table.pointer is not None:
         # One that is malformed or of another scheme is a fault of its own, which may be waived.
         if table.code is not None:
             raise refuse("code", "expected a pointer, or a code with a target, got both")
+        if _is_pattern(table.pointer):
+            got = f"{table.pointer[:60]!a}"
+            raise refuse("pointer", f"expected one pointer and no pattern, got {got}")
     elif table.code is None:
         raise refuse("pointer", "expected a pointer, or a code with a target, got neither")
     elif table.target is None:
@@ -178,6 +187,12 @@ def _waiver_of(table: _WaiverTable, number: int) -> Waiver:
         raise refuse("code", f"expected the code of a finding, got {table.code[:40]!a}")
     elif table.code in NEVER_WAIVED:
         raise refuse("code", f"expected a code that can be waived, got {table.code}")
+    elif not is_finding(table.code):
+        raise refuse(
+            "code",
+            "expected the code of a finding (a source is waived by its pointer), "
+            f"got {table.code[:40]!a}",
+        )
     return Waiver(
         reason=table.reason,
         owner=table.owner,
@@ -186,6 +201,18 @@ def _waiver_of(table: _WaiverTable, number: int) -> Waiver:
         code=table.code,
         target=table.target,
     )
+
+
+def _fault_of_text(key: str, value: str | None) -> str | None:
+    if value is None:
+        return None
+    if not value.strip():
+        return "an empty one"
+    if len(value) > _MOST_CHARACTERS:
+        return f"{len(value)} characters"
+    if key in ("reason", "owner") and not _is_seen(value):
+        return "one in which nothing is seen"
+    return None
 
 
 def _words(fault: ValidationError) -> TomlError:
@@ -202,6 +229,17 @@ def _words(fault: ValidationError) -> TomlError:
             return WaiverError(f"{where}: expected a date like 2027-01-31, got {got}", place)
         case _:
             return said
+
+
+def _is_pattern(pointer: str) -> bool:
+    """Say whether a text is no pointer and looks like many: other schemes may have such signs."""
+    try:
+        parse_source_pointer(pointer)
+    except UnsupportedSourcePointerError:
+        return _has_glob(pointer.partition(":")[0]) is not None
+    except SourcePointerError:
+        return _has_glob(pointer) is not None
+    return False
 
 
 def _is_seen(text: str) -> bool:

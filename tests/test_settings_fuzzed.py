@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -98,6 +99,39 @@ def _fault(parse: Callable[[str], object], error: type[TomlError], text: str) ->
     return None
 
 
+def assert_our_own_words(message: str) -> None:
+    """No class of ours and no term of pydantic's stands in a message."""
+    for word in ("instance of", "Table", "Input should", "dictionary", "validation", "valid list"):
+        assert word not in message.rpartition(", got ")[0]
+
+
+@pytest.mark.parametrize("value", ["1", "[1]", "[[]]", '"x"', "true", "[1.5]", "{ a = 1 }"])
+def test_a_value_of_another_kind_is_refused_in_our_own_words(value: str) -> None:
+    said = []
+    for key, parse, error in (
+        ("waiver", parse_waivers, WaiverError),
+        ('default = "deny"\nrule', parse_policy, PolicyError),
+        ('default = "deny"\nrefuse', parse_policy, PolicyError),
+        ("default", parse_policy, PolicyError),
+    ):
+        found = _fault(parse, error, f"{key} = {value}")
+        assert found is not None
+        said.append(str(found))
+    for key in ("rule", "policy", "limits", "refuse", "default"):
+        config = read_home_config(f"{key} = {value}", limits=DEFAULT_LIMITS)
+        said += [finding.message for finding in config.findings]
+    for message in said:
+        assert ": expected " in message
+        assert_our_own_words(message)
+
+
+def test_a_list_of_no_tables_is_refused_by_its_place() -> None:
+    found = _fault(parse_waivers, WaiverError, "waiver = [1]")
+    assert str(found) == "line 1: waiver 1: expected a table, got 1"
+    found = _fault(parse_policy, PolicyError, 'default = "deny"\nrule = [1]')
+    assert str(found) == "line 2: rule 1: expected a table, got 1"
+
+
 @given(table=_TABLES | _NEAR, is_inline=st.booleans())
 @settings(max_examples=150)
 @example(table={"expires": date(2027, 1, 1)}, is_inline=True)
@@ -112,9 +146,11 @@ def test_whatever_the_tables_hold_there_is_one_line(table: dict[str, Any], is_in
         found = _fault(parse, error, text)
         if found is not None:
             assert "\n" not in str(found)
+            assert_our_own_words(str(found))
             assert found.line is not None
             assert 1 <= found.line <= text.count("\n") + 1
     config = read_home_config(text, limits=DEFAULT_LIMITS)
     for finding in config.findings:
         assert finding.location.line is not None
         assert "\n" not in finding.message
+        assert_our_own_words(finding.message)

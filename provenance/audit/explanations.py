@@ -29,11 +29,13 @@ from provenance.audit._state_pages import STATE_PAGES, STRENGTH_PAGES
 from provenance.audit._state_version_pages import STATE_VERSION_PAGES
 from provenance.audit._transcript_pages import TRANSCRIPT_PAGES
 from provenance.audit._word_pages import WORD_PAGES
+from provenance.audit.whole_words import STRICT_REASONS
 
 __all__ = [
     "Explanation",
     "all_explanations",
     "find_explanation",
+    "is_finding_of_audits",
     "is_of_transcripts",
     "similar_codes",
 ]
@@ -59,6 +61,19 @@ _FAMILIES = {
     **{family: WORD_PAGES.get(family, {}) | pages for family, pages in CONSEQUENCE_PAGES.items()},
     **SHELL_PAGES,
 }
+# Words of commands that take no waivers: what they find is no finding of an audit.
+_OF_OTHER_COMMANDS = frozenset(DOCTOR_PAGES) | {
+    "attestation_invalid",
+    "attestation_key_unknown",
+    "attestation_report_mismatch",
+    "attestation_signature_invalid",
+    "nothing_to_seal",
+    "proof_evidence_mismatch",
+    "proof_invalid",
+    "seal_contended",
+    "seal_name_taken",
+    "seal_refused",
+}
 _PAGES = {
     code: Explanation(family, code, *page)
     for family, pages in _FAMILIES.items()
@@ -80,6 +95,16 @@ def find_explanation(code: str) -> Explanation | None:
 def is_of_transcripts(code: str) -> bool:
     """Say whether a finding of this code is only made in a transcript that is checked whole."""
     return code in TRANSCRIPT_PAGES or (code in REASON_PAGES and code.startswith("transcript_"))
+
+
+def is_finding_of_audits(code: str) -> bool:
+    """Say whether an audit makes findings of this code; a format from outside has its own.
+
+    A reason is the code of a finding where a transcript is checked whole, and else none.
+    """
+    return (
+        code in _FAMILIES["finding"] and code not in _OF_OTHER_COMMANDS
+    ) or code in STRICT_REASONS
 
 
 def similar_codes(text: str) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from provenance.audit_report import AuditReport
 from provenance.errors import DataError
+from provenance.located_toml import expected_by
 from provenance.reports.json_report import REPORT_SCHEMA
 from provenance.sealing.envelope import EnvelopeError, parse_json
 
@@ -257,9 +258,11 @@ def parse_statement(payload: bytes) -> Statement:
     try:
         statement = Statement.model_validate(document)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
+        first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise StatementError(f"{field[:100]!a}: expected {first['msg']}") from None
+        raise StatementError(
+            f"{field[:100]!a}: expected {expected_by(first)}, got another"
+        ) from None
     found = statement.predicate
     expected = [(REPORT_SUBJECT, {"sha256": found.report.sha256})]
     expected += [

@@ -32,6 +32,7 @@ from provenance.reports._sources import (
     meaning_of,
     state_of,
 )
+from provenance.reports._store_places import store_file
 
 __all__ = ["write_github"]
 
@@ -97,14 +98,20 @@ class _Writer:
             first = source.cited_by[0]
             match = _cited_line(first.item or "")
             file, line = first.file, int(match[1]) if match else None
+            if (store := store_file(file)) is not None:
+                if not any(first.file in part for part in parts):
+                    parts.append(f"Cited in {first.file}.")
+                file, line = store, None
         message = " ".join(part for part in parts if part)
         return command(level, message, **self._place(file, line), title=f"{state}: {code}")
 
     def finding(self, finding: Finding, level: str) -> str:
         message = one_line(finding.message) or meaning_of(finding.code, self._describe)
         message = message or one_line(finding.code) or "finding"
-        place = self._place(finding.target, finding.location.line)
-        if not place.get("file") and finding.target:
+        store = store_file(finding.target, finding.code)
+        line = finding.location.line if store is None else None
+        place = self._place(store or finding.target, line)
+        if (store is not None or not place.get("file")) and finding.target:
             message = f"{finding.target}: {message}"
         return command(level, message, **place, title=finding.code or "finding")
 

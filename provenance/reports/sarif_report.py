@@ -32,6 +32,7 @@ from provenance.reports._encoding import to_json
 from provenance.reports._sarif_parts import consequence, invocation, logical_place, suppression
 from provenance.reports._sarif_text import cut, message_text, one_line, uri_path
 from provenance.reports._sources import Describe, is_reported, state_of, target_of
+from provenance.reports._store_places import store_file
 from provenance.resolution import SourceResolutionStatus
 from provenance.waivers import Waiver
 
@@ -246,13 +247,14 @@ class _Writer:
         elif place.ordinal is not None:
             logical = logical_place(str(place.ordinal), "record")
         page = self._describe(rule)
+        said = finding.message if message_text(finding.message) else (page[0] if page else "")
+        store = store_file(finding.target, finding.code)
         return _Result(
             rule,
             _SEVERITY_LEVELS[finding.severity],
-            message_text(finding.message)
-            or message_text(page[0] if page else "")
+            message_text(f"{finding.target}: {said}" if said and store is not None else said)
             or message_text(rule),
-            [self._location(finding.target, place.line, logical)],
+            [self._location(finding.target, place.line, logical, code=finding.code)],
             ["finding", rule, finding.target, *alike],
             {"target": finding.target, "severity": str(finding.severity), **place.to_dict()},
             [],
@@ -260,9 +262,18 @@ class _Writer:
         )
 
     def _location(
-        self, name: str, line: int | None, logical: list[dict[str, object]]
+        self,
+        name: str,
+        line: int | None,
+        logical: list[dict[str, object]],
+        *,
+        code: str | None = None,
     ) -> dict[str, object]:
         """Give the place of a name; the whole of what was audited, where it names no file."""
+        if name not in self._no_files and (store := store_file(name, code)) is not None:
+            # The file is the store; which state of it is said beside it.
+            logical = logical + logical_place(name.removeprefix(f"{store}:"), "state")
+            name, line = store, None
         encoded = None if name in self._no_files else uri_path(name)
         uri = self._whole if encoded is None else self._before + encoded
         physical: dict[str, object] = {"artifactLocation": {"uri": uri, "uriBaseId": _BASE}}

@@ -27,6 +27,7 @@ __all__ = [
     "find_format",
     "format_named",
     "format_names",
+    "has_formats_from_outside",
     "is_candidate",
     "known_formats",
     "rejected_formats",
@@ -90,6 +91,13 @@ def known_formats() -> Mapping[str, TranscriptFormat]:
 def rejected_formats() -> tuple[str, ...]:
     """Give the entry points from outside that are of no use, by name."""
     return _load()[1]
+
+
+def has_formats_from_outside() -> bool:
+    """Say whether anybody else's package brings a format; none of it is loaded for that."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - 20 ms
+
+    return bool(entry_points(group=FORMAT_GROUP))
 
 
 def format_names() -> tuple[str, ...]:

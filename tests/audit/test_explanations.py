@@ -13,6 +13,7 @@ from provenance.audit.explanations import (
     Explanation,
     all_explanations,
     find_explanation,
+    is_finding_of_audits,
     similar_codes,
 )
 from provenance.owners import _FACTS
@@ -92,3 +93,23 @@ def test_similar_codes() -> None:
     assert similar_codes("transcript_invalid_jsn")[0] == "transcript_invalid_json"
     assert similar_codes("") == ()
     assert similar_codes("x" * 1_000_000) == ()
+
+
+@pytest.mark.parametrize(
+    "code", ["torn_line", "hard_link", "not_sealed", "transcript_invalid_json", "denied_by_target"]
+)
+def test_codes_of_findings(code: str) -> None:
+    assert is_finding_of_audits(code)
+
+
+@pytest.mark.parametrize(
+    "code", ["artifact_missing", "missing", "14", "nonsense", "seal_refused", "space_low", ""]
+)
+def test_codes_of_no_finding(code: str) -> None:
+    assert not is_finding_of_audits(code)
+
+
+def test_whatever_the_audit_finds_is_a_code_of_findings(checkout: Path) -> None:
+    for part in ("audit", "transcripts", "artifacts"):
+        for code in _finding_codes(checkout / "provenance" / part):
+            assert is_finding_of_audits(code), code

@@ -149,8 +149,16 @@ def test_nothing_verified_and_usage_are_never_waived(
     home: Any, call: Callable[..., Any], audit: Callable[..., Any], tmp_path: Path
 ) -> None:
     home.config("")
-    assert audit(_waiver(code="nothing_verified", target="."))[0] == 3
+    assert audit(_waiver(code="state_unreadable", target="."))[0] == 3
     file = tmp_path / "waivers.toml"
+    for code in ("nothing_verified", "nonsense", "artifact_missing", "seal_refused", "space_low"):
+        file.write_text(_waiver(code=code, target="."))
+        done = call("verify", home.path, "--waivers", file)
+        assert done.code == 2
+        assert done.err.startswith(
+            "ctxaudit verify: --waivers: waivers.toml: line 2: waiver 1: code: expected the code "
+            f"of a finding (a source is waived by its pointer), got '{code}'"
+        )
     file.write_text("[[waiver]]\nreason = 1")
     done = call("verify", home.path, "--waivers", file)
     assert done.code == 2
@@ -243,3 +251,14 @@ def test_the_number_of_processes_changes_nothing(
     text = "".join(_waiver(pointer=f"transcript:gone{n}:1") for n in range(19))
     code, report = audit(text, "--jobs", jobs)
     assert (code, report["summary"]["waived"]) == (12, 19)
+
+
+def test_a_format_from_outside_has_codes_of_its_own(
+    home: Any, audit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.state("one.json", home.transcript("s1", 1))
+    monkeypatch.setattr(
+        "provenance.transcripts.formats.has_formats_from_outside", lambda: True, raising=True
+    )
+    code, report = audit(_waiver(code="acme_clock_odd", target="transcripts/s1.jsonl"))
+    assert (code, _codes(report)) == (0, ["waiver_unused"])
