@@ -27,6 +27,15 @@ POLICY_FINDING_PAGES: dict[str, Page] = {
             "(`--policy`), or waive it: this code, and the target as the report names it."
         ),
     ),
+    "limited_by_target": (
+        "Under the operator's limits this evidence has another answer than under the target's own.",
+        (
+            "Lower limits in the target's `ctxaudit.toml`. What is over them is not looked at and "
+            "may be missing or corrupt; so this counts as inconclusive (4) at least, whatever "
+            "--fail-on leaves out."
+        ),
+        "Take the limits out of the target's `ctxaudit.toml`, in a copy, and verify again.",
+    ),
 }
 
 WAIVER_PAGES: dict[str, Page] = {
@@ -37,15 +46,6 @@ WAIVER_PAGES: dict[str, Page] = {
             "not the fault is still there."
         ),
         "Mend the fault and remove the waiver, or have its owner decide anew and set a new date.",
-    ),
-    "limited_by_target": (
-        "Under the operator's limits this evidence has another answer than under the target's own.",
-        (
-            "Lower limits in the target's `ctxaudit.toml`. What is over them is not looked at and "
-            "may be missing or corrupt; so this counts as inconclusive (4) at least, whatever "
-            "--fail-on leaves out."
-        ),
-        "Take the limits out of the target's `ctxaudit.toml`, in a copy, and verify again.",
     ),
     "waiver_unused": (
         "A waiver covered nothing in this run.",

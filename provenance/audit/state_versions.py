@@ -9,7 +9,8 @@ a store, and not before.
 Example:
     >>> from provenance.audit.notes import Notes
     >>> part = AuditPart()
-    >>> cite_state_versions(TrustedRoot("/nowhere"), part, notes=Notes(), check_all=False)
+    >>> nowhere = TrustedRoot("/nowhere")
+    >>> cite_state_versions(nowhere, part, limits=part.limits, notes=Notes(), check_all=False)
     >>> part.citations
     {}
 """
