@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from provenance.audit.home import HOME_MARKERS, HomeReader
-from provenance.audit.lock import NO_PINS
+from provenance.audit.lock import NO_PINS, HeldPins
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart
 from provenance.audit.pin_plan import Evidence
@@ -219,6 +219,7 @@ def _read_cited(home: TrustedRoot, request: PinRequest) -> tuple[AuditPart, list
         # As `verify --lock` counts what is cited, so that it finds each of them pinned.
         if own is not None and _is_elsewhere(request):
             part.cite_pinned(own, LOCK_FILE)
+            part.pins = HeldPins(own)  # and it has to fit, as it has there
     else:
         cite_state(request.state, home, part)
     return part, [one for one in notes.listed() if one.severity is Severity.ERROR]

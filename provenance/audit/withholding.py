@@ -3,10 +3,10 @@
 Guarantees: a target may withhold evidence, and it is never silent: each source and transcript that
 its own rules or its own list `refuse` alone keep back is counted, and each home with any has one
 finding `denied_by_target`, an error. `--fail-on` says which states of evidence count, and what a
-target decides of its own audit is none of them. What is not available under the target's lower
-limits and has another answer under the operator's is `limited_by_target` in the same way. Where the
-operator refuses kinds of evidence too and the target refuses more kinds, a refused file counts:
-nobody looks at it to tell for which.
+target decides of its own audit is none of them. What has another answer under the target's lower
+limits than under the operator's is `limited_by_target` in the same way. Where the operator refuses
+kinds of evidence too and the target refuses more kinds, a refused file counts: nobody looks at it
+to tell for which.
 
 Example:
     >>> withheld = Withheld()
@@ -44,8 +44,6 @@ DENIED_BY_TARGET = "denied_by_target"
 LIMITED_BY_TARGET = "limited_by_target"
 LIMITS = "limits"
 _POLICY = "policy"
-# No limit turns evidence into one of these.
-_NOT_OF_LIMITS = frozenset({SourceResolutionStatus.AVAILABLE, SourceResolutionStatus.DENIED})
 _OVER_A_LIMIT = frozenset({"record_over_limit", str(Reason.TRANSCRIPT_RECORD_TOO_LARGE)})
 
 
@@ -109,7 +107,7 @@ def answered_otherwise(
     """Give the pointers that have another answer under the operator's limits than under the home's.
 
     Args:
-        answers: under the part's own limits; what is available stays so under higher ones.
+        answers: under the part's own limits.
         part: below its own limits.
         limits: the operator's.
         tenant: who asks.
@@ -117,17 +115,18 @@ def answered_otherwise(
     """
     if part.limits == limits:
         return frozenset()
-    failed = {
+    # What is available, too: a limit may hide the second log that makes a session ambiguous.
+    first = {
         one.pointer: (one.status, one.reason, one.conclusive)
         for one in answers
-        if one.status not in _NOT_OF_LIMITS
+        if one.status is not SourceResolutionStatus.DENIED
     }
-    if not failed:
+    if not first:
         return frozenset()
     with PartVerifier(replace(part, limits=limits), tenant=tenant) as verifier:
-        again = verifier.verify(list(failed), jobs=jobs)
+        again = verifier.verify(list(first), jobs=jobs)
     return frozenset(
         one.pointer
         for one in again
-        if (one.status, one.reason, one.conclusive) != failed[one.pointer]
+        if (one.status, one.reason, one.conclusive) != first[one.pointer]
     )

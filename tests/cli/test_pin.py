@@ -408,6 +408,23 @@ def test_a_lock_elsewhere_holds_what_the_own_lock_of_the_home_cites(
     assert "expected a state that cites something, got none" in done.err
 
 
+@pytest.mark.parametrize("options", [(), ("--update",), ("--available-only",)])
+def test_a_lock_elsewhere_takes_nothing_that_the_own_lock_contradicts(
+    pinned: Home, call: Call, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    first = next(pin for pin in _lock(pinned).pins if pin.pointer.startswith("transcript:"))
+    lock = pinned.path / "ctxaudit.lock"
+    digest = ("0" if first.sha256[0] != "0" else "1") + first.sha256[1:]
+    lock.write_text(lock.read_text().replace(first.sha256, digest))
+    place = tmp_path / "reviewed.lock"
+    done = call("pin", pinned.path, "--lock", place, *options)
+    assert "pinned_digest_mismatch" in done.err
+    held = parse_lock(place.read_bytes()).by_pointer if place.exists() else {}
+    assert first.pointer not in held
+    if "--available-only" not in options:
+        assert (done.code, held) == (14, {})
+
+
 @pytest.mark.parametrize("update", [(), ("--update",), ("--dry-run",)])
 @pytest.mark.parametrize("way", ["same", "dots", "link"])
 @pytest.mark.parametrize(

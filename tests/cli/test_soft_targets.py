@@ -453,3 +453,23 @@ def test_transcripts_that_a_target_cuts_by_limits_are_counted(
     done = call("verify", home.path, "--all", "--fail-on", "missing,denied", "--format", "json")
     assert "limited_by_target" in {one["code"] for one in done.report["findings"]}
     assert done.code == 4
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_limit_does_not_hide_the_second_log_of_a_session(
+    home: Any, call: Callable[..., Any], jobs: str
+) -> None:
+    for name, text in (("a", "short"), ("b", "y" * 2_000)):
+        line = {
+            "type": "user", "uuid": "00000000-0000-4000-8000-000000000001", "sessionId": "dup",
+            "parentUuid": None, "timestamp": "2026-01-01T00:00:00.000Z", "version": "2.0.1",
+            "message": {"role": "user", "content": text},
+        }  # fmt: skip
+        (home.path / "transcripts").mkdir(exist_ok=True)
+        (home.path / f"transcripts/{name}.jsonl").write_text(json.dumps(line) + "\n")
+    home.state("one.json", ["transcript:dup:1"])
+    assert call("verify", home.path, "--jobs", jobs).code == 14
+    home.config("[limits]\nmax_foreign_record_bytes = 1000\n")
+    done = call("verify", home.path, "--jobs", jobs, "--format", "json")
+    assert done.code == 4
+    assert [one["code"] for one in done.report["findings"]] == ["limited_by_target"]
