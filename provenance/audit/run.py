@@ -231,13 +231,14 @@ class _Run:
                     self._count_fast(source.resolution, part)
                 kept = [one for one in found if one.resolution.pointer in verifier.withheld]
                 self._withheld.add(part, sum(one.waiver is None for one in kept))
-                self._withhold_for_limits(found, part)
                 self._sources += found
                 if self._listener.wants_decisions:
                     self._decided += decided(found, part)
                 self._listener.on_sources(found)
                 if is_interrupted:
                     raise KeyboardInterrupt
+                # Last: an interrupt of this second look loses nothing of the first.
+                self._withhold_for_limits(found, part)
         if seal is not None:
             self._verify_sealed(part, seal)
 
