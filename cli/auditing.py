@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -196,6 +197,9 @@ class _Relay(Listener):
         self._streams = Output("ndjson", None) in order.outputs
         self._interrupts = interrupts
         self._progress = Progress.where_wanted(order.manner, clock=time.monotonic)
+
+    def held_back(self) -> AbstractContextManager[None]:
+        return self._interrupts.held_back()
 
     def on_plan(self, total: int) -> None:
         if self._progress is not None:

@@ -9,6 +9,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from provenance.audit_report import AuditedSource, CheckedTranscript
 from provenance.decisions import AuthorizationDecision
@@ -23,6 +24,14 @@ class Listener:
     """
 
     wants_decisions = False
+
+    def held_back(self) -> AbstractContextManager[None]:
+        """Give a context in which no interrupt is raised: what is told, counted and kept agrees.
+
+        One that comes meanwhile is raised at its end. Where a program handles interrupts in its
+        own way, as it does with this class, they are raised at once.
+        """
+        return nullcontext()
 
     def on_plan(self, total: int) -> None:
         """Hear how many sources and transcripts there are to check."""

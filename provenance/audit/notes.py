@@ -16,7 +16,8 @@ Example:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from provenance.audit.waiving import WaiverBook
@@ -36,9 +37,20 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 class Notes:
     """A growing collection of findings."""
 
-    def __init__(self, waivers: WaiverBook | None = None) -> None:
-        """Take who answers for what; findings that a waiver covers are counted and listed apart."""
+    def __init__(
+        self,
+        waivers: WaiverBook | None = None,
+        *,
+        held_back: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Take who answers for what; findings that a waiver covers are counted and listed apart.
+
+        Args:
+            waivers: who answers for what.
+            held_back: a context in which no interrupt is raised, for what is counted and listed.
+        """
         self._waivers = waivers or WaiverBook()
+        self._held_back = held_back
         self._listed: dict[tuple[str, Severity, str, bool], list[Finding]] = {}
         self._facts: dict[tuple[str, str], Finding] = {}
         self._counts: Counter[str] = Counter()
@@ -49,10 +61,13 @@ class Notes:
         """Add one finding; `prefix` is put before its target."""
         if prefix:
             finding = replace(finding, target=prefix + finding.target)
-        if finding.code in _FACTS:
-            self._add_fact(finding)
-            return
-        finding = self._marked(finding)
+        with self._held_back():
+            if finding.code in _FACTS:
+                self._add_fact(finding)
+            else:
+                self._add(self._marked(finding))
+
+    def _add(self, finding: Finding) -> None:
         is_waived = finding.waiver is not None
         self._counts[finding.code] += 1
         self._waived[finding.code] += is_waived
@@ -79,7 +94,9 @@ class Notes:
             count: how many.
             target: of all of them; None: not known, so that no waiver can cover them.
         """
-        if count > 0:
+        if count <= 0:
+            return
+        with self._held_back():
             self._counts[code] += count
             if target is not None and self._waivers.of_finding(code, target) is not None:
                 self._waived[code] += count

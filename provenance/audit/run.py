@@ -109,7 +109,7 @@ class _Run:
         self._stopwatch = stopwatch
         self._listener = listener
         self._waivers = WaiverBook(request.waivers, today=clock().astimezone(UTC).date())
-        self._notes = Notes(self._waivers)
+        self._notes = Notes(self._waivers, held_back=self._listener.held_back)
         self._labels: tuple[str, ...] = ()
         self._sources: list[AuditedSource] = []
         self._decided: list[Decided] = []
@@ -148,6 +148,7 @@ class _Run:
             except KeyboardInterrupt:
                 is_interrupted = True
                 self._listener.on_verified()
+        self._trees.finish()
         tell_decisions(self._decided, self._listener, tenant=self._request.tenant)
         for part in plan.parts:
             part.close()
@@ -213,34 +214,42 @@ class _Run:
             for batch in batches(sorted(part.citations, key=pointer_order), pace):
                 before = self._stopwatch()
                 answers = verifier.verify(batch, jobs=jobs)
-                if seal is not None:
-                    answers = list(map(seal.judge, answers))
                 pace.took(self._stopwatch() - before)
                 is_interrupted = not _is_done(partial(mentions.look, answers, jobs=jobs))
-                found = [
-                    replace(
-                        audited_source(answer, part.citations[answer.pointer], graph),
-                        waiver=self._waiver_of(answer, part),
-                        folder=self._folder_of(answer, part),
-                        denied_why=operators_reason(answer, part, tenant=self._request.tenant),
-                    )
-                    for answer in answers
-                ]
-                for source in found:
-                    self._require_strength(source, part)
-                    self._count_fast(source.resolution, part)
-                kept = [one for one in found if one.resolution.pointer in verifier.withheld]
-                self._withheld.add(part, sum(one.waiver is None for one in kept))
-                self._sources += found
-                if self._listener.wants_decisions:
-                    self._decided += decided(found, part)
-                self._listener.on_sources(found)
+                # Kept, counted and told, or none of it: an interrupt waits.
+                with self._listener.held_back():
+                    if seal is not None:
+                        answers = list(map(seal.judge, answers))
+                    found = self._found(answers, part, graph)
+                    kept = [one for one in found if one.resolution.pointer in verifier.withheld]
+                    self._withheld.add(part, sum(one.waiver is None for one in kept))
+                    self._sources += found
+                    if self._listener.wants_decisions:
+                        self._decided += decided(found, part)
+                    self._listener.on_sources(found)
                 if is_interrupted:
                     raise KeyboardInterrupt
                 # Last: an interrupt of this second look loses nothing of the first.
                 self._withhold_for_limits(found, part)
         if seal is not None:
             self._verify_sealed(part, seal)
+
+    def _found(
+        self, answers: Sequence[SourceResolution], part: AuditPart, graph: ConsequenceGraph
+    ) -> list[AuditedSource]:
+        found = [
+            replace(
+                audited_source(answer, part.citations[answer.pointer], graph),
+                waiver=self._waiver_of(answer, part),
+                folder=self._folder_of(answer, part),
+                denied_why=operators_reason(answer, part, tenant=self._request.tenant),
+            )
+            for answer in answers
+        ]
+        for source in found:
+            self._require_strength(source, part)
+            self._count_fast(source.resolution, part)
+        return found
 
     def _withhold_for_limits(self, found: Sequence[AuditedSource], part: AuditPart) -> None:
         """Count what only the home's own limits keep from being judged as it is."""
@@ -260,10 +269,12 @@ class _Run:
         seal.operators.sealed_ledger = part.sealed_ledger
         with PartVerifier(seal.operators, tenant=self._request.tenant) as verifier:
             for batch in batches(list(seal.artifacts()), Pace.for_jobs(jobs)):
-                for resolution in verifier.verify(batch, jobs=jobs):
-                    self._count_fast(resolution, part)
-                    seal.take_artifact(resolution)
-                self._listener.on_sources(())
+                answers = verifier.verify(batch, jobs=jobs)
+                with self._listener.held_back():
+                    for resolution in answers:
+                        self._count_fast(resolution, part)
+                        seal.take_artifact(resolution)
+                    self._listener.on_sources(())
         seal.finish()
 
     def _count_fast(self, resolution: SourceResolution, part: AuditPart) -> None:

@@ -2,7 +2,8 @@
 
 Guarantees: nothing of the program that it was forked from runs on in this process: it ends here,
 whatever happens. It is confined before the first hostile byte is read. An interrupt of the parent
-comes as a signal of its own, between two frames.
+comes as a signal of its own, between two frames, and never between a frame and what the report
+counts of it.
 
 Example:
     >>> STOP.name
@@ -14,8 +15,9 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import NoReturn
 
 from provenance.audit import sandbox_wire as wire
@@ -115,6 +117,23 @@ class Said(Listener):
             self._is_open = False
             raise KeyboardInterrupt
 
+    def held_back(self) -> AbstractContextManager[None]:
+        return _HeldBack(self)
+
+    def hold(self) -> bool:
+        """Keep an interrupt; gives whether one could be raised until now."""
+        was_open, self._is_open = self._is_open, False
+        return was_open
+
+    def release(self, *, is_open: bool, quietly: bool) -> None:
+        """Let an interrupt be raised again if it could be before.
+
+        One that was kept raises now, or, `quietly`, at the end of the next span.
+        """
+        self._is_open = is_open
+        if not quietly:
+            self._check()
+
     def on_plan(self, total: int) -> None:
         self.send(wire.PLAN, total)
         self._is_open = True
@@ -153,9 +172,26 @@ class Said(Listener):
 
     def write(self, piece: bytes) -> None:
         """Send bytes, all of them."""
-        was_open, self._is_open = self._is_open, False
-        rest = memoryview(piece)
-        while rest:
-            rest = rest[os.write(self._give, rest) :]
-        self._is_open = was_open
-        self._check()
+        with self.held_back():
+            rest = memoryview(piece)
+            while rest:
+                rest = rest[os.write(self._give, rest) :]
+
+
+class _HeldBack(AbstractContextManager[None]):
+    """One span, also within another, in which no interrupt is raised."""
+
+    def __init__(self, said: Said) -> None:
+        self._said = said
+        self._was_open = False
+
+    def __enter__(self) -> None:
+        self._was_open = self._said.hold()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._said.release(is_open=self._was_open, quietly=kind is not None)

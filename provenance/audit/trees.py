@@ -81,7 +81,6 @@ class TreeChecker:
             if index is not None:
                 self._say_of_sessions(files.values())
                 self._say_of_conflicts(job, files, index)
-                self._count_what_several_say()
         if self._left_out:
             self._notes.count_unlisted("transcript_left_out", self._left_out - 1)
             self._notes.add(
@@ -110,6 +109,10 @@ class TreeChecker:
             yield check_here(job, number, candidate)
 
     def _take(self, whole: WholeCheck, part: AuditPart) -> None:
+        with self._listener.held_back():
+            self._add(whole, part)
+
+    def _add(self, whole: WholeCheck, part: AuditPart) -> None:
         self._left_out += whole.is_left_out
         self._notes.extend(whole.findings)
         if is_transcript_withheld(whole, part, tenant=self._request.tenant):
@@ -148,8 +151,11 @@ class TreeChecker:
         ended = _instant(checked.last_time)
         return ended is not None and ended < since
 
-    def _count_what_several_say(self) -> None:
-        """Add what was said of several files to the counts of the one that it was said of."""
+    def finish(self) -> None:
+        """Add what was said of several files to the counts of the one that it was said of.
+
+        To be called once, when no interrupt can come any more.
+        """
         if not self._also:
             return
         for number, checked in enumerate(self.checked):
@@ -157,6 +163,11 @@ class TreeChecker:
             if also:
                 self.checked[number] = replace(checked, findings=also + Counter(checked.findings))
         self._also.clear()
+
+    def _say(self, finding: Finding) -> None:
+        with self._listener.held_back():
+            self._also[finding.target][finding.code] += 1
+            self._notes.add(finding)
 
     def _say_of_sessions(self, files: Iterable[CheckedTranscript]) -> None:
         """Name the sessions that several files hold, and not with the same bytes."""
@@ -167,8 +178,7 @@ class TreeChecker:
         for (_, session), held in holders.items():
             if len({checked.sha256 or checked.target for checked in held}) < 2:
                 continue
-            self._also[held[0].target]["session_in_several_files"] += 1
-            self._notes.add(
+            self._say(
                 Finding(
                     "session_in_several_files",
                     Severity.WARNING,
@@ -191,10 +201,8 @@ class TreeChecker:
                 native_ids[other] = native_ids_of(job, job.tree.candidates[other])
             native_id = native_ids[other].get(ordinal)
             first, place = files[one].target, Location(ordinal, native_id, line)
-            code = "conflicting_id" if conflict.is_one_session else "id_in_two_sessions"
-            self._also[files[other].target][code] += 1
             if conflict.is_one_session:
-                self._notes.add(
+                self._say(
                     Finding(
                         "conflicting_id",
                         Severity.ERROR,
@@ -205,7 +213,7 @@ class TreeChecker:
                     )
                 )
             else:
-                self._notes.add(
+                self._say(
                     Finding(
                         "id_in_two_sessions",
                         Severity.INFO,
