@@ -31,7 +31,7 @@ from .streams import talk
 if TYPE_CHECKING:
     from provenance.audit.lock import NamedLock
     from provenance.policy import Policy
-    from provenance.waiver_file import WaiverEntry
+    from provenance.waivers import WaiverEntry
 
 __all__ = [
     "Digests",

@@ -17,12 +17,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Self
-
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING, Any, Self
 
 from provenance.errors import CallerError
+
+if TYPE_CHECKING:  # a table is read here; whoever checks its types has loaded pydantic
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 __all__ = [
     "MAX_TOML_CHARACTERS",

@@ -21,19 +21,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import TYPE_CHECKING
 
 from provenance.globs import GlobError, Token, can_match_name, parse_glob
-from provenance.located_toml import (
-    MAX_TOML_CHARACTERS,
-    Place,
-    TomlError,
-    fault_of,
-    read_toml,
-)
+from provenance.located_toml import MAX_TOML_CHARACTERS, Place, TomlError, read_toml
 from provenance.pointers import SourcePointer, SourcePointerKind
+
+if TYPE_CHECKING:
+    from provenance.policy_model import PolicyTable, RuleTable
 
 __all__ = [
     "MAX_POLICY_BYTES",
@@ -54,7 +49,6 @@ MAX_POLICY_BYTES = MAX_TOML_CHARACTERS
 _MAX_GLOB_CHARACTERS = 1_000
 # Each makes a glob slower to compile; nobody needs more than a few.
 _MAX_GLOB_STARS = 32
-_MAX_RULES = 10_000
 _SHORT_DIGEST = 12
 _KINDS = tuple(str(kind) for kind in SourcePointerKind)
 
@@ -159,25 +153,6 @@ class Policy:
         return decision
 
 
-class _RuleTable(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-    effect: Literal["allow", "deny"]
-    kind: str = "*"
-    session: str = "*"
-    name: str = "*"
-    tenant: str = "*"
-    why: str = ""
-
-
-class _PolicyTable(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-    default: Literal["allow", "deny"]
-    rule: Annotated[list[_RuleTable], Field(max_length=_MAX_RULES)] = []
-    refuse: list[Literal["hard-links", "foreign-owner", "world-writable", "prefix-digests"]] = []
-
-
 def parse_policy(text: str) -> Policy:
     """Read a policy file.
 
@@ -215,17 +190,16 @@ def policy_from_table(table: Mapping[str, object], *, allow_idle: bool = False) 
     Raises:
         PolicyError: as `parse_policy`.
     """
-    try:
-        parsed = _PolicyTable.model_validate(dict(table))
-    except ValidationError as error:
-        raise fault_of(error, error=PolicyError) from None
+    from provenance.policy_model import validated  # noqa: PLC0415 - loads pydantic
+
+    parsed = validated(table, error=PolicyError)
     rules = tuple(_rule_from(rule, number) for number, rule in enumerate(parsed.rule, 1))
     if not allow_idle:
         _require_reach(rules, parsed)
     return Policy(Verdict(parsed.default), rules, frozenset(parsed.refuse))
 
 
-def _require_reach(rules: Sequence[Rule], parsed: _PolicyTable) -> None:
+def _require_reach(rules: Sequence[Rule], parsed: PolicyTable) -> None:
     """Refuse rules that no pointer comes to, and a policy that allows every pointer.
 
     Raises:
@@ -256,7 +230,7 @@ def _require_reach(rules: Sequence[Rule], parsed: _PolicyTable) -> None:
         )
 
 
-def _rule_from(table: _RuleTable, number: int) -> Rule:
+def _rule_from(table: RuleTable, number: int) -> Rule:
     place: Place = ("rule", number - 1)
     for key in ("kind", "session", "name", "tenant"):
         glob: str = getattr(table, key)

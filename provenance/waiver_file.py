@@ -18,7 +18,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -29,12 +29,10 @@ from provenance.pointers import (
     canonical_text,
     parse_source_pointer,
 )
-from provenance.waivers import Waiver
+from provenance.waivers import NEVER_WAIVED, Waiver, WaiverEntry
 
-__all__ = ["NEVER_WAIVED", "WaiverEntry", "WaiverError", "parse_waivers", "write_waivers"]
+__all__ = ["WaiverError", "parse_waivers", "write_waivers"]
 
-# What says that waivers themselves are not in order cannot be waived.
-NEVER_WAIVED = frozenset({"waiver_expired", "waiver_unused"})
 # A file with more is no list of exceptions any more.
 _MOST_WAIVERS = 10_000
 # Long enough for a paragraph; it stands in every report.
@@ -52,14 +50,6 @@ class WaiverError(TomlError):
     """A waiver file is not understood; the message names the line and the key."""
 
     code = "invalid_waivers"
-
-
-class WaiverEntry(NamedTuple):
-    """A waiver, its number in its file from 1, and the line it begins on where that is known."""
-
-    waiver: Waiver
-    number: int = 1
-    line: int | None = None
 
 
 def _date_of(value: object) -> object:

@@ -14,10 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from typing import NamedTuple
 
 from provenance.frozen import sealed
 
-__all__ = ["Waiver", "WaiverState"]
+__all__ = ["NEVER_WAIVED", "Waiver", "WaiverEntry", "WaiverState"]
+
+# What says that waivers themselves are not in order cannot be waived.
+NEVER_WAIVED = frozenset({"waiver_expired", "waiver_unused"})
 
 
 class WaiverState(StrEnum):
@@ -68,3 +72,11 @@ class Waiver:
             "code": self.code,
             "target": self.target,
         }
+
+
+class WaiverEntry(NamedTuple):
+    """A waiver, its number in its file from 1, and the line it begins on where that is known."""
+
+    waiver: Waiver
+    number: int = 1
+    line: int | None = None

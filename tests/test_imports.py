@@ -296,6 +296,17 @@ def test_the_library_alone_loads_its_version_and_nothing_else(tmp_path: Path) ->
     assert done.packages <= {"provenance", *sys.stdlib_module_names}
 
 
+@pytest.mark.parametrize(
+    "module",
+    ["provenance.resolver", "provenance.artifacts", "provenance.compaction", "cli.auditing"],
+)
+def test_pydantic_is_loaded_only_for_the_documents_that_it_reads(
+    module: str, tmp_path: Path
+) -> None:
+    """It is half of what starting an audit takes; policies, waivers and states need it."""
+    assert not _import_watched(module, folder=tmp_path).packages & {"pydantic", "pydantic_core"}
+
+
 @pytest.mark.parametrize("module", ["cli.main", "cli.application"])
 def test_the_command_starts_without_what_only_single_commands_need(
     module: str, tmp_path: Path

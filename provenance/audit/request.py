@@ -19,7 +19,7 @@ from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.policy import Policy
 from provenance.resolution import Strength
 from provenance.sealing.sealed_log import SealTrust
-from provenance.waiver_file import WaiverEntry
+from provenance.waivers import WaiverEntry
 
 __all__ = ["CITING_FOLDERS", "STDIN", "AuditRequest", "TargetError"]
 

@@ -33,8 +33,7 @@ from provenance.resolution import (
     SourceResolutionStatus,
     Strength,
 )
-from provenance.waiver_file import NEVER_WAIVED
-from provenance.waivers import Waiver, WaiverState
+from provenance.waivers import NEVER_WAIVED, Waiver, WaiverState
 
 __all__ = ["Sense"]
 

@@ -20,8 +20,7 @@ from datetime import date
 
 from provenance.findings import Finding, Location, Severity
 from provenance.pointers import canonical_text
-from provenance.waiver_file import NEVER_WAIVED, WaiverEntry
-from provenance.waivers import Waiver, WaiverState
+from provenance.waivers import NEVER_WAIVED, Waiver, WaiverEntry, WaiverState
 
 __all__ = ["WaiverBook"]
 

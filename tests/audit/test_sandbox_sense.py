@@ -20,8 +20,7 @@ from provenance.resolution import (
     SourceResolutionStatus,
     resolution_for,
 )
-from provenance.waiver_file import WaiverEntry
-from provenance.waivers import Waiver, WaiverState
+from provenance.waivers import Waiver, WaiverEntry, WaiverState
 
 _TODAY = date(2026, 5, 5)
 _POINTER = "transcript:s1:1"

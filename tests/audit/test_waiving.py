@@ -9,8 +9,7 @@ import pytest
 from provenance.audit.notes import Notes
 from provenance.audit.waiving import WaiverBook
 from provenance.findings import Finding, Location, Severity
-from provenance.waiver_file import WaiverEntry
-from provenance.waivers import Waiver
+from provenance.waivers import Waiver, WaiverEntry
 
 _DAY = date(2026, 3, 31)
 
