@@ -28,9 +28,9 @@ from provenance.artifacts.verify import RESERVED_SESSIONS
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
 from provenance.audit.seal_documents import Troubles, read_documents
+from provenance.audit.seal_foreign import SessionRows, rows_in
 from provenance.audit.seal_lines import Lines, line_digests
 from provenance.audit.seal_places import find_instead
-from provenance.errors import CtxauditError
 from provenance.fs import (
     OpenFile,
     TrustedRoot,
@@ -44,12 +44,8 @@ from provenance.sealing.history import (
     HomeLeaves,
 )
 from provenance.sealing.leaves import LedgerLeaf
-from provenance.transcripts.discovery import Candidate, find_candidates, open_candidate
-from provenance.transcripts.formats import NATIVE
+from provenance.transcripts.discovery import find_candidates
 from provenance.transcripts.locate import OwnFile, own_file_of
-from provenance.transcripts.records import Record
-from provenance.transcripts.sessions import session_name
-from provenance.transcripts.sources import SourceUnreadable
 from provenance.transcripts.strict_json import NotStrictJson, parse_strict
 
 __all__ = ["Collected", "collect", "operators_part"]
@@ -72,8 +68,9 @@ class Collected:
         spoiled: those of them whose content is to blame: what is sealed of them is not there.
         denied: kind and name of what the operator's policy denies.
         torn: kind and name of logs that end in the middle of a line, and how many bytes it has.
-        claims: sessions that have their own transcript and are named by another agent's log as
-            well, each with the first such file below the transcripts.
+        files: sessions that another agent's log tells, each with that file below the transcripts.
+        claims: sessions that yet another agent's log tells, in another way, each with the first
+            such file below the transcripts.
     """
 
     leaves: HomeLeaves
@@ -81,6 +78,7 @@ class Collected:
     spoiled: frozenset[tuple[str, str]] = frozenset()
     denied: frozenset[tuple[str, str]] = frozenset()
     torn: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -137,6 +135,7 @@ class _Collector:
         self._troubles = Troubles()
         self._denied: set[tuple[str, str]] = set()
         self._torn: dict[tuple[str, str], int] = {}
+        self._files: dict[str, str] = {}
         self._claims: dict[str, str] = {}
 
     def collect(self) -> Collected:
@@ -150,7 +149,9 @@ class _Collector:
         instead = find_instead(self._home, self._part, self._sealed, leaves)
         leaves = replace(leaves, instead=instead)
         torn = {key: size for key, size in self._torn.items() if size and key not in unread}
-        return Collected(leaves, unread, spoiled, frozenset(self._denied), torn, self._claims)
+        return Collected(
+            leaves, unread, spoiled, frozenset(self._denied), torn, self._files, self._claims
+        )
 
     def _events(self) -> dict[str, Sequence[str]]:
         root = self._part.transcripts
@@ -173,14 +174,18 @@ class _Collector:
             if lines is not None:
                 found[session] = lines.digests[: len(known)] if is_withheld else lines.digests
                 self._torn[key] = 0 if is_withheld else lines.torn_bytes
-        files: dict[str, str] = {}
-        for session, digests in self._foreign(root, own, files).items():
+        rows = self._foreign(root, own)
+        for session in rows.sessions():
             if ("event", session) in self._denied:
                 continue
+            row = rows.row_of(session, sealed=self._sealed.events.get(session, []))
             if session in found:
-                self._claims[session] = files[session]
-            else:
-                found[session] = digests
+                self._claims[session] = rows.first_file(session)
+            elif row is not None:
+                found[session] = row.digests
+                self._files[session] = row.file
+                if row.other:
+                    self._claims[session] = row.other
         return found
 
     def _own_events(self, root: TrustedRoot, session: str) -> Lines:
@@ -199,16 +204,10 @@ class _Collector:
             return False
         return isinstance(value, dict)
 
-    def _foreign(
-        self, root: TrustedRoot, own: Iterable[str], files: dict[str, str]
-    ) -> dict[str, list[str]]:
-        """Read the logs of other agents, as far as each of their sessions is one row of records.
-
-        `files` takes the first file of each session.
-        """
+    def _foreign(self, root: TrustedRoot, own: Iterable[str]) -> SessionRows:
+        """Read the logs of other agents, as far as each of their sessions is one row of records."""
         known = {f"{session}{_ENDING}" for session in own if is_name(session)}
-        found: dict[str, list[str]] = {}
-        torn: set[str] = set()
+        found = SessionRows()
         for candidate in find_candidates(root):
             name = candidate.names[-1] if candidate.names else ""
             is_withheld = False
@@ -219,38 +218,12 @@ class _Collector:
                 is_withheld = self._is_withheld(("event", session))
                 if own_file_of(root, session) is OwnFile.NATIVE:
                     continue
-            rows = self._rows(root, candidate, torn)
+            rows = rows_in(root, candidate, limits=self._part.limits)
             for session, row in rows.items():
                 kept = self._kept_events(session, row, is_withheld=is_withheld)
-                if kept is None:
-                    continue
-                files.setdefault(session, "/".join(candidate.names))
-                if found.setdefault(session, kept) != kept:
-                    torn.add(session)
-        return {session: row for session, row in found.items() if session not in torn}
-
-    def _rows(
-        self, root: TrustedRoot, candidate: Candidate, torn: set[str]
-    ) -> dict[str, list[str]]:
-        """Read the records of each session of a log; `torn` takes those that are no single row."""
-        rows: dict[str, list[str]] = {}
-        try:
-            with open_candidate(root, candidate, limits=self._part.limits) as opened:
-                if opened.format is None or opened.is_damaged or opened.format.name == NATIVE:
-                    return {}
-                named = tuple(opened.format.sessions(opened.source)) or (opened.source.stem,)
-                for item in opened.format.records(opened.source):
-                    if not isinstance(item, Record):
-                        continue
-                    session = session_name(item.session or named[0])
-                    row = rows.setdefault(session, [])
-                    if item.ordinal == len(row) + 1:
-                        row.append(item.sha256)
-                    else:
-                        torn.add(session)
-        except (CtxauditError, SourceUnreadable):
-            return {}  # what is wrong with it, the audit of the transcript says
-        return rows
+                if kept is not None:
+                    found.add(session, "/".join(candidate.names), kept)
+        return found
 
     def _kept_events(self, session: str, row: list[str], *, is_withheld: bool) -> list[str] | None:
         """Ask for a session that only the content of a log names; None: nothing may be said.

@@ -284,7 +284,9 @@ class PartSeal:
     def _file_named(self, kind: str, name: str) -> str:
         match kind:
             case "event":
-                return f"{self._part.transcript_folder}{name}.jsonl" if name else "transcripts"
+                files = {} if self._now is None else self._now.files
+                file = files.get(name, f"{name}.jsonl")
+                return f"{self._part.transcript_folder}{file}" if name else "transcripts"
             case "ledger":
                 return f"{name}/tool-results.jsonl" if name else "."
             case "lock":

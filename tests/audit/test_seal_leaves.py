@@ -68,6 +68,23 @@ def test_records_of_another_agents_log_are_those_that_pointers_lead_to(
         assert len(events["s9"]) == 4
 
 
+@pytest.mark.parametrize("second", ["aaa.jsonl", "zzz.jsonl", "deeper/zzz.jsonl"])
+def test_a_second_log_of_a_sealed_session(tmp_path: Path, second: str) -> None:
+    """What is sealed is found in the log that has it; the other one is named, never sealed."""
+    _codex(tmp_path / "transcripts/rollout-x.jsonl", "s9", 3)
+    sealed = _collected(tmp_path).leaves
+    history = History(events={"s9": list(sealed.events["s9"])})
+    _codex(tmp_path / "transcripts" / second, "s9", 2)
+    found = _collected(tmp_path, history)
+    assert found.leaves.events == sealed.events
+    assert (found.files, found.claims) == ({"s9": "rollout-x.jsonl"}, {"s9": second})
+    # Two that begin alike and go on in two ways: neither is the one that is to be sealed.
+    _codex(tmp_path / "transcripts" / second, "s9", 5)
+    assert _collected(tmp_path, history).leaves.events == sealed.events
+    # Without a seal it is not known which of them it is.
+    assert _collected(tmp_path).leaves.events == {}
+
+
 def test_events_are_those_that_pointers_lead_to(tmp_path: Path) -> None:
     folder = tmp_path / "transcripts"
     folder.mkdir()

@@ -594,6 +594,22 @@ def test_a_session_that_only_a_foreign_log_names_is_asked_for_by_its_own_name(
     )
 
 
+def test_a_second_log_of_a_sealed_foreign_session_is_named(call: Call, sealed: SealedHome) -> None:
+    _codex(sealed.path / "transcripts/rollout-x.jsonl", "s9", 3)
+    sealed.seal()
+    _codex(sealed.path / "transcripts/aaa.jsonl", "s9", 2)
+    done = verify(call, sealed)
+    assert not [one for one in codes(done) if "seal" in one], done.out
+    (told,) = (one for one in done.report["findings"] if one["code"] == "not_sealed")
+    assert (told["severity"], told["target"]) == ("warning", "transcripts/aaa.jsonl")
+    # Where the sealed one is changed beside it, that is told of the file that it is.
+    path = sealed.path / "transcripts/rollout-x.jsonl"
+    path.write_text(path.read_text().replace("event 2", "event X"))
+    done = verify(call, sealed)
+    (told,) = (one for one in done.report["findings"] if one["code"] == "sealed_event_edited")
+    assert (done.code, told["target"]) == (14, "transcripts/rollout-x.jsonl")
+
+
 def test_a_home_does_not_hide_a_sealed_session_by_denying_the_name_of_its_file(
     call: Call, sealed: SealedHome
 ) -> None:
