@@ -6,7 +6,7 @@ import string
 from fnmatch import fnmatchcase
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from provenance.globs import GlobError, can_match_name, parse_glob
@@ -52,6 +52,28 @@ def test_what_can_match_one_does(glob: str) -> None:
     assert fnmatchcase(name, glob)
 
 
+@given(_GLOBS, _NAMES)
+@example("[a]x[b]", "axb")
+@example("[a]xb", "axb")
+@example("[a!]b", "ab")
+@example("a[!]]b", "a.b")
+@example("*a*", "ba")
+def test_each_place_matches_what_fnmatch_matches_there(glob: str, name: str) -> None:
+    """A glob without stars is one place after the other, and each of them is what it matches."""
+    try:
+        tokens = parse_glob(glob)
+    except GlobError:
+        return
+    places = "".join("*" if token is None else f"[{_class_of(token)}]" for token in tokens)
+    assert fnmatchcase(name, glob) == fnmatchcase(name, places or glob)
+    assert "**" not in places
+
+
+def _class_of(token: frozenset[str]) -> str:
+    # The hyphen last, where it is no range; a sign that no name has for a place without any.
+    return "".join(sorted(token - {"-"})) + ("-" if "-" in token else "") or "\0"
+
+
 @pytest.mark.parametrize(
     ("glob", "can"),
     [
@@ -76,6 +98,8 @@ def test_which_can_match(glob: str, can: bool) -> None:
     ("glob", "said"),
     [
         ("[abc", "expected a class that is closed, got '[abc'"),
+        ("[" + "a" * 50, f"expected a class that is closed, got '[{'a' * 39}'"),
+        ("[^" + "a" * 50 + "]", f"expected [!...] for what is not in a class, got '[^{'a' * 39}]'"),
         ("a[", "expected a class that is closed, got '['"),
         ("[]", "expected a class that is closed, got '[]'"),
         ("[!]", "expected a class that is closed, got '[!]'"),

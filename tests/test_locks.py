@@ -215,6 +215,58 @@ def test_what_is_no_lock_is_refused(data: bytes, said: str) -> None:
     assert len(str(caught.value)) < 200
 
 
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"[]", "file: expected an object, got something else"),
+        (b"{}", "file: expected the key schema, got none"),
+        (
+            _document(more=1),
+            "file: expected the keys schema, entries, got another one too",
+        ),
+        (_document(entries={}), "entries: expected a list, got something else"),
+        (_document(1), "entry 1: expected an object, got something else"),
+        (
+            b'{"schema":"a","schema":"a"}',
+            "file: expected distinct keys, got one twice",
+        ),
+        (
+            b"9" * 20,
+            "file: expected whole numbers of a file's size alone, got another number",
+        ),
+        (b"[" * 200_000, "file: expected 3 levels of JSON, got very many"),
+        (
+            b'{"schema":"ctxaudit.lock/1","entries":[' + b"[]," * 2**20 + b"1]}",
+            "file: expected pins alone, got more members than they have",
+        ),
+        (
+            _document(_entry(pointer="artifact:s:f:xyz")),
+            "entry 1: pointer: expected a source pointer in its canonical form, got another",
+        ),
+        (
+            _document(_entry(sha256="x")),
+            "entry 1: sha256: expected 64 lower-case hex digits, got something else",
+        ),
+        (
+            _document(_entry(bytes=-1)),
+            "entry 1: bytes: expected a whole number of 0 or more, got something else",
+        ),
+        (
+            _document(_entry(pinned_at="x")),
+            "entry 1: pinned_at: expected a time like 2026-01-31T23:59:59Z, got another",
+        ),
+        (
+            _document(_entry(run="x")),
+            "entry 1: run: expected <time>-<16 hex digits>, got something else",
+        ),
+    ],
+)
+def test_what_is_said_of_a_lock(data: bytes, said: str) -> None:
+    with pytest.raises(LockError) as refused:
+        parse_lock(data)
+    assert str(refused.value) == said
+
+
 def test_a_key_that_stands_twice_in_an_entry_is_refused() -> None:
     line = _pin().line()
     twice = line.replace('"bytes":9', '"bytes":9,"bytes":9')

@@ -140,6 +140,129 @@ def test_what_is_not_understood_is_refused_by_name(text: str, message: str) -> N
     assert "\n" not in str(refused.value)
 
 
+_DENIED = 'default = "deny"\n[[rule]]\neffect = "deny"\n'
+
+
+def _rules(*rules: str, default: str = "deny") -> str:
+    return f'default = "{default}"\n' + "".join(f"[[rule]]\n{rule}\n" for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            _DENIED + 'session = "hr/*"',
+            (
+                "line 4: rule 1: session: expected a glob for a session id (letters, digits, `.`, "
+                "`_`, `-`; at most 200), got 'hr/*'"
+            ),
+        ),
+        (
+            _DENIED + 'name = "/' + "n" * 50 + '"',
+            (
+                "line 4: rule 1: name: expected a glob for a file name (letters, digits, `.`, `_`, "
+                f"`-`; at most 200), got '/{'n' * 39}'"
+            ),
+        ),
+        (
+            _DENIED + f'session = "{"s" * 1_001}"',
+            "line 4: rule 1: session: expected 1 to 1000 characters, got 1001",
+        ),
+        (
+            _DENIED + 'session = "[a"',
+            "line 4: rule 1: session: expected a class that is closed, got '[a'",
+        ),
+        (
+            _DENIED + f'tenant = "{"*" * 33}"',
+            "line 4: rule 1: tenant: expected at most 32 of `*`, got more",
+        ),
+        (
+            _DENIED + f'kind = "{"k" * 50}"',
+            f"line 4: rule 1: kind: expected a glob for transcript or artifact, got '{'k' * 40}'",
+        ),
+        (
+            _DENIED + 'kind = "transcript"\nname = "a.txt"',
+            (
+                "line 5: rule 1: name: expected none beside kind 'transcript', since an event has no "
+                "name, got 'a.txt'"
+            ),
+        ),
+        (
+            _rules('effect = "deny"\nsession = "a"', 'effect = "allow"\nsession = "a"'),
+            (
+                "line 5: rule 2: expected one that something comes to, got one behind rule 1, which "
+                "matches all of it"
+            ),
+        ),
+        (
+            _rules('effect = "deny"', 'effect = "allow"\nsession = "a"'),
+            (
+                "line 4: rule 2: expected one that something comes to, got one behind rule 1, which "
+                "matches all of it"
+            ),
+        ),
+        (
+            # All of one kind, then all of the other: whatever comes after them is never reached.
+            _rules(
+                'effect = "deny"\nkind = "transcript"\nsession = "**"',
+                'effect = "deny"\nkind = "artifact"',
+                'effect = "allow"\nsession = "a"',
+            ),
+            (
+                "line 9: rule 3: expected one that something comes to, got one behind rule 2, which "
+                "matches all of it"
+            ),
+        ),
+        (
+            _rules(
+                'effect = "deny"\nkind = "transcript"',
+                'effect = "allow"\nkind = "trans*"\nsession = "a"',
+            ),
+            (
+                "line 5: rule 2: expected one that something comes to, got one behind rule 1, which "
+                "matches all of it"
+            ),
+        ),
+        (
+            _rules('effect = "allow"\nsession = "a"', default="allow"),
+            (
+                "line 1: rule: expected a policy that decides something, got one that allows "
+                "everything"
+            ),
+        ),
+    ],
+)
+def test_what_is_said_of_a_policy(text: str, said: str) -> None:
+    with pytest.raises(PolicyError) as refused:
+        parse_policy(text)
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _DENIED + f'session = "{"[a]" * 200 + "*" * 32}"',
+        _DENIED + f'tenant = "{"t" * 1_000}"',
+        _DENIED + 'kind = "artifact"\nname = "a.txt"',
+        _DENIED + 'tenant = "no name/of a session"',
+        # Not all of a kind: what is named after it is reached.
+        _rules('effect = "deny"\nname = "a"', 'effect = "allow"\nsession = "a"'),
+        _rules('effect = "deny"\ntenant = "a"', 'effect = "allow"\nsession = "a"'),
+        _rules('effect = "deny"\nname = "a"\ntenant = "a"', 'effect = "allow"\nsession = "a"'),
+        _rules('effect = "deny"\nsession = "?*"', 'effect = "allow"\nsession = "a"'),
+        _rules('effect = "deny"\nkind = "transcript"', 'effect = "allow"\nsession = "a"'),
+    ],
+)
+def test_what_is_just_a_policy(text: str) -> None:
+    policy = parse_policy(text)
+    assert [rule.number for rule in policy.rules] == list(range(1, len(policy.rules) + 1))
+
+
+def test_a_rule_without_a_number_is_known_by_its_place() -> None:
+    rules = (Rule(Verdict.DENY, session="x"), Rule(Verdict.DENY, session=_EVENT.session_id))
+    assert Policy(Verdict.ALLOW, rules).decide(_EVENT).rule == 2
+
+
 @pytest.mark.parametrize(
     "text",
     [

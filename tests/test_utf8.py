@@ -109,5 +109,14 @@ def test_a_head_of_any_bytes_is_bounded_text_without_surrogates(
     text.encode("utf-8", "strict")
 
 
+def test_a_head_of_damaged_bytes() -> None:
+    """A character that is cut short counts where the data ends, not where the head of it does."""
+    assert head_text(b"ab\xf0\x9f", 9) == "ab\ufffd"
+    assert head_text(b"abc\xf0\x9f\x98\x80", 1) == "a"
+    assert head_text(b"\xc3\xa9" * 2, 1) == "\u00e9"
+    assert head_text(b"\xf0\x9f\x98", 1) == "\ufffd"
+    assert head_text(b"\xff\xff\xff\xf0", 4) == "\ufffd" * 4
+
+
 def test_nothing_is_asked_of_a_head_of_no_characters() -> None:
     assert head_text(b"\xff" * 10, 0) == ""

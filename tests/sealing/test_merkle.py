@@ -128,6 +128,11 @@ def test_the_empty_tree_began_every_tree() -> None:
     assert not is_consistent(old_size=0, old_root=root, size=3, root=root, proof=())
     assert not is_consistent(old_size=0, old_root=EMPTY_ROOT, size=3, root=root, proof=(root,))
     assert not is_consistent(old_size=4, old_root=root, size=3, root=root, proof=())
+    for old_size in (1, 2, 3, 5, 6, 7):
+        old_root = tree_root(_leaves(old_size))
+        assert not is_consistent(
+            old_size=old_size, old_root=old_root, size=8, root=tree_root(_leaves(8)), proof=()
+        )
 
 
 @pytest.mark.parametrize("index", [-1, 3])
