@@ -29,15 +29,16 @@ from provenance.messages.shapes import (
     BlockKind,
     blocks_of,
     copy_message,
-    role_of,
-    without_blocks,
+    read_message,
+    without_some,
 )
 from provenance.messages.tokens import (
     MESSAGE_TOKENS,
     HeuristicCounter,
     TokenCounter,
+    all_printed,
     count_blocks,
-    plain_costs,
+    estimated_plainly,
 )
 
 __all__ = ["Entry", "HeuristicCounter", "View"]
@@ -94,19 +95,21 @@ class Entry(msgspec.Struct, eq=False, gc=False):
             origin: its place in the original; None where a layer puts it in.
             digests_from: from so many tokens on its blocks get their digests, if they are at hand.
         """
-        blocks = blocks_of(message)
+        role, blocks = read_message(message)
         costs = digests = None
         if type(counter) is HeuristicCounter:
             # The estimate adds up, so that its blocks need not be counted again when they go.
-            found = plain_costs(message, blocks)
+            found = estimated_plainly(message, blocks)
             costs = count_blocks(message, blocks=blocks) if found is None else found[0]
             tokens = MESSAGE_TOKENS + sum(costs)
             if found is not None and tokens >= digests_from:
-                # The bytes were made to be counted, and are hot.
-                digests = tuple([sha256(printed).hexdigest() for printed in found[1]])
+                # Most bytes were made to be counted, and are hot.
+                printed = all_printed(blocks, found[1])
+                if printed is not None:
+                    digests = tuple([sha256(one).hexdigest() for one in printed])
         else:
             tokens = counter.count_message(message)
-        role, places = role_of(message), range(len(blocks))
+        places = range(len(blocks))
         return cls(message, role, blocks, tokens, origin, places, costs, digests)
 
     def costs(self, counter: TokenCounter) -> tuple[int, ...]:
@@ -134,13 +137,19 @@ class Entry(msgspec.Struct, eq=False, gc=False):
         self.blocks = blocks
         self.tokens = tokens
 
-    def drop(self, message: object, gone: Collection[int], counter: TokenCounter) -> None:
-        """Take the message that is left without some blocks."""
+    def drop(
+        self,
+        message: object,
+        blocks: tuple[Block, ...],
+        gone: Collection[int],
+        counter: TokenCounter,
+    ) -> None:
+        """Take the message that is left without some blocks, and those that it has."""
         costs = self.costs(counter)
         self.places = [place for at, place in enumerate(self.places) if at not in gone]
         self.is_ours = False
         self.message = message
-        self.blocks = blocks_of(message)
+        self.blocks = blocks
         if type(counter) is HeuristicCounter and not self.is_changed:
             # What the blocks that stay cost is known.
             self.tokens = MESSAGE_TOKENS + sum([costs[place] for place in self.places])
@@ -225,10 +234,10 @@ class View:
         if len(gone) >= len(entry.blocks):
             return None
         dropped = frozenset([block.index for block in gone])
-        message = without_blocks(entry.message, dropped)
-        if message is None:
+        left = without_some(entry.message, entry.blocks, dropped)
+        if left is None:
             return None
-        entry.drop(message, dropped, self.counter)
+        entry.drop(*left, dropped, self.counter)
         return entry
 
     def replace(self, entries: list[Entry]) -> None:

@@ -100,12 +100,14 @@ def field(value: object, name: str) -> object:
 
 def text_field(value: object, name: str) -> str:
     """One field that is a string; "" where it is none."""
-    found = field(value, name)
+    found = value.get(name) if type(value) is dict else field(value, name)
     return found if isinstance(found, str) else ""
 
 
 def is_record(value: object) -> bool:
     """Whether the value can have fields: a mapping, or an object that is no plain value."""
+    if type(value) is dict:
+        return True
     return isinstance(value, Mapping) or not isinstance(value, _NO_RECORD)
 
 
@@ -117,6 +119,8 @@ def items_of(content: object) -> tuple[object, ...] | None:
     kind = type(content)
     if kind is list or kind is tuple:
         return tuple(content)  # type: ignore[arg-type]
+    if kind is str or content is None:
+        return None
     if isinstance(content, Sequence) and not isinstance(content, str | bytes | bytearray):
         try:
             return tuple(content)

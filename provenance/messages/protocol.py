@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from provenance.messages._blocks import Block, BlockKind
 from provenance.messages.failures import ToolProtocolError
-from provenance.messages.shapes import blocks_of, role_of
+from provenance.messages.shapes import read_message
 
 __all__ = [
     "ToolInteraction",
@@ -66,7 +66,7 @@ def validate_tool_protocol(messages: Sequence[object]) -> dict[str, ToolInteract
         raise ToolProtocolError(
             f"messages: expected a sequence of messages, got {type(messages).__name__}"
         )
-    return validate_rows((role_of(message), blocks_of(message)) for message in messages)
+    return validate_rows(map(read_message, messages))
 
 
 def validate_rows(rows: Iterable[tuple[str, Sequence[Block]]]) -> dict[str, ToolInteraction]:

@@ -23,6 +23,12 @@ from provenance.messages._blocks import DROPPED, Block, BlockKind, Shape
 from provenance.messages._copying import copy_message
 from provenance.messages._fields import field, items_of, replaced, text_field
 from provenance.messages._json_value import to_json_value
+from provenance.messages._plain import (
+    ANTHROPIC_ALONE,
+    TALKERS,
+    read_plainly,
+    without_plainly,
+)
 from provenance.messages._result_content import plain_text, text_in, with_text
 from provenance.messages.failures import NotAToolResultError
 
@@ -35,6 +41,7 @@ __all__ = [
     "field",
     "is_user_side",
     "new_text_message",
+    "read_message",
     "read_path_of",
     "result_text",
     "role_of",
@@ -46,6 +53,7 @@ __all__ = [
     "with_result_text",
     "with_result_texts",
     "without_blocks",
+    "without_some",
 ]
 
 _ROLES = {
@@ -57,19 +65,17 @@ _ROLES = {
     "function": "tool",
 }
 _OUTPUTS = frozenset(_openai_responses.OUTPUT_OF.values())
-_TALKERS = ("user", "assistant")
-_ANTHROPIC_ALONE = ("tool_use", "tool_result", "thinking", "text")
 
 
 def shape_of(message: object) -> Shape:
     """The adapter of a message's shape."""
     if type(message) is dict:
         tag, role = message.get("type"), message.get("role")
-        if tag is None and role in _TALKERS and _openai_chat.OWN_FIELDS.isdisjoint(message):
+        if tag is None and role in TALKERS and _openai_chat.OWN_FIELDS.isdisjoint(message):
             # The short way for what most messages are.
             content = message.get("content")
             first = content[0] if type(content) is list and content else None
-            if type(first) is dict and first.get("type") in _ANTHROPIC_ALONE:
+            if type(first) is dict and first.get("type") in ANTHROPIC_ALONE:
                 return _anthropic
     else:
         tag, role = field(message, "type"), field(message, "role")
@@ -84,7 +90,14 @@ def shape_of(message: object) -> Shape:
 
 def blocks_of(message: object) -> tuple[Block, ...]:
     """The blocks of a message, at least one."""
-    return shape_of(message).blocks(message)
+    found = read_plainly(message)
+    return shape_of(message).blocks(message) if found is None else found[1]
+
+
+def read_message(message: object) -> tuple[str, tuple[Block, ...]]:
+    """Who a message is by (`role_of`) and its blocks (`blocks_of`)."""
+    found = read_plainly(message)
+    return (role_of(message), shape_of(message).blocks(message)) if found is None else found
 
 
 def role_of(message: object) -> str:
@@ -108,6 +121,16 @@ def without_blocks(message: object, indexes: Collection[int]) -> object | None:
         indexes: places of blocks, as `blocks_of` numbers them; others are passed over.
     """
     return shape_of(message).rebuilt(message, dict.fromkeys(indexes, DROPPED))
+
+
+def without_some(
+    message: object, blocks: Sequence[Block], indexes: Collection[int]
+) -> tuple[object, tuple[Block, ...]] | None:
+    """The same, not for all of the blocks, where they are known; with the blocks that are left."""
+    found = without_plainly(message, blocks, indexes)
+    if found is None and (made := without_blocks(message, indexes)) is not None:
+        found = made, blocks_of(made)
+    return found
 
 
 def with_result_text(message: object, index: int, text: str) -> object:
@@ -204,7 +227,7 @@ def arguments_of(block: Block) -> Mapping[str, object]:
     source = _openai_chat.called(block.value) or block.value
     for name in ("input", "arguments"):
         found = field(source, name)
-        if isinstance(found, Mapping):
+        if type(found) is dict or (found is not None and isinstance(found, Mapping)):
             return found
         if isinstance(found, str) and name == "arguments":
             return _parsed(found)

@@ -21,6 +21,7 @@ from typing import Protocol, runtime_checkable
 
 from provenance.frozen import sealed
 from provenance.messages._json_text import json_length, plain_encoding
+from provenance.messages._openai_chat import SINGLE_FIELDS as _SINGLE_FIELDS
 from provenance.messages._parts import many_messages, parts_of
 from provenance.messages.shapes import Block, blocks_of
 
@@ -38,6 +39,7 @@ __all__ = [
 # Role and delimiters, which every provider adds in a form of its own.
 MESSAGE_TOKENS = 4
 _CHARACTERS_A_TOKEN = 4
+SINGLE_FIELDS = frozenset(_SINGLE_FIELDS)
 
 
 @runtime_checkable
@@ -134,30 +136,73 @@ def count_blocks(
 def plain_costs(
     message: object, blocks: Sequence[Block]
 ) -> tuple[tuple[int, ...], list[bytes]] | None:
-    """Estimate each block of a message that is a role and a list of plain blocks.
+    """Estimate each block of a message that is made of plain blocks, as most messages are.
 
-    Most messages are. The same as `count_blocks` gives; None for any other message, which has to be
-    counted there. Beside the costs stands what they were taken from: of each block the JSON with
-    sorted keys and no spaces, which is its canonical form.
+    The same as `count_blocks` gives; None for any other message, which has to be counted there.
+    Beside the costs stands of each block the JSON with sorted keys and no spaces, which is its
+    canonical form.
     """
-    if type(message) is not dict or message.get("role") is None or "tool_calls" in message:
+    found = estimated_plainly(message, blocks)
+    if found is None:
+        return None
+    printed = all_printed(blocks, found[1])
+    return None if printed is None else (found[0], printed)
+
+
+def estimated_plainly(
+    message: object, blocks: Sequence[Block]
+) -> tuple[tuple[int, ...], list[bytes | None]] | None:
+    """The same, with the JSON of those blocks alone that had to be printed to be counted."""
+    if type(message) is not dict:
         return None
     content = message.get("content")
-    if (
+    if message.get("role") is None:
+        # An item of the Responses shape is counted as it stands.
+        tag = message.get("type")
+        if type(tag) is not str or tag == "message" or blocks[0].value is not message:
+            return None
+    elif message.get("tool_calls") is not None:
+        # A call counts as a block, and so does all else but a text.
+        if len(blocks) == 1 or message["role"] != "assistant":
+            return None
+    elif type(content) is str:
+        # The text alone counts, also where the message is the block.
+        if len(blocks) > 1 or not SINGLE_FIELDS.isdisjoint(message):
+            return None
+        return (len(content) // _CHARACTERS_A_TOKEN,), [None]
+    elif (
         type(content) is not list
         or len(content) != len(blocks)
         or blocks[0].value is not content[0]
     ):
         return None
     costs: list[int] = []
-    encoded: list[bytes] = []
-    for item in content:
-        found = plain_encoding(item)
+    printed: list[bytes | None] = []
+    for block in blocks:
+        value = block.value
+        if value is content and type(content) is str:
+            costs.append(len(content) // _CHARACTERS_A_TOKEN)
+            printed.append(None)
+            continue
+        found = plain_encoding(value)
         if found is None:
             return None
         costs.append(found[0] // _CHARACTERS_A_TOKEN)
-        encoded.append(found[1])
-    return tuple(costs), encoded
+        printed.append(found[1])
+    return tuple(costs), printed
+
+
+def all_printed(blocks: Sequence[Block], printed: Sequence[bytes | None]) -> list[bytes] | None:
+    """Print the blocks that are not printed yet; None where one is not plain."""
+    made: list[bytes] = []
+    for block, known in zip(blocks, printed, strict=True):
+        if known is not None:
+            made.append(known)
+        elif (found := plain_encoding(block.value)) is not None:
+            made.append(found[1])
+        else:
+            return None
+    return made
 
 
 @sealed
