@@ -77,8 +77,8 @@ def _reads_by_call(view: View, config: CompactionConfig) -> dict[object, _Read]:
         return reads
     for entry in view.entries:
         for block in entry.blocks:
-            name = config.read_tools.get(block.name or "")
-            if block.kind is not _CALL or name is None:
+            name = None if block.kind is not _CALL else config.read_tools.get(block.name or "")
+            if name is None:
                 continue
             arguments = dict(arguments_of(block))
             path = arguments.pop(name, None)

@@ -107,7 +107,7 @@ def remember_spilled(ends: SpilledEnds) -> None:
 
 def spilled_ends(text: str) -> SpilledEnds | None:
     """Read a text that this process made of a spilled one; None for every other text."""
-    return _made.find(text) if _MARK in text else None
+    return _made.find(text) if _made.has_any and _MARK in text else None
 
 
 def notices_in(text: str) -> Iterator[Notice]:
@@ -208,6 +208,11 @@ class _Made:
         self._most = most
         self._lock = Lock()
         self._known: OrderedDict[bytes, Notice] = OrderedDict()
+
+    @property
+    def has_any(self) -> bool:
+        """Whether anything was made at all; if not, no text needs to be searched."""
+        return bool(self._known)
 
     def add(self, ends: SpilledEnds) -> None:
         key = _digest(spilled(*ends))

@@ -41,10 +41,12 @@ from provenance.messages.tokens import (
     estimated_plainly,
 )
 
-__all__ = ["Entry", "HeuristicCounter", "View"]
+__all__ = ["DIGEST_LENGTH", "Entry", "HeuristicCounter", "View"]
 
 # Names of the module are read faster than those of an enum.
 _THINKING, _OTHER = BlockKind.THINKING, BlockKind.OTHER
+# Of a digest, in characters.
+DIGEST_LENGTH = 64
 
 
 # There are as many as messages. The garbage collector does not look into one: nothing that it
@@ -60,7 +62,8 @@ class Entry(msgspec.Struct, eq=False, gc=False):
         origin: its place in the original; None for a message that a layer put in.
         places: for each of its blocks, the block's place in the original message.
         known_costs: what each block of the original message cost, where it was counted already.
-        digests: the digest of each block of the original, where it was taken already.
+        digests: the digests of the blocks of the original, one behind the other, where they were
+            taken already: a tuple would be one more thing for the collector, in each message.
         is_changed: a layer put another message here.
         is_ours: the message is a copy.
         is_kept: it holds an earlier summary, and is pruned as little as message 0 is.
@@ -73,7 +76,7 @@ class Entry(msgspec.Struct, eq=False, gc=False):
     origin: int | None
     places: Sequence[int]
     known_costs: tuple[int, ...] | None = None
-    digests: tuple[str, ...] | None = None
+    digests: str | None = None
     is_changed: bool = False
     is_ours: bool = False
     is_kept: bool = False
@@ -106,7 +109,7 @@ class Entry(msgspec.Struct, eq=False, gc=False):
                 # Most bytes were made to be counted, and are hot.
                 printed = all_printed(blocks, found[1])
                 if printed is not None:
-                    digests = tuple([sha256(one).hexdigest() for one in printed])
+                    digests = "".join([sha256(one).hexdigest() for one in printed])
         else:
             tokens = counter.count_message(message)
         places = range(len(blocks))

@@ -32,6 +32,8 @@ _ENCODER = msgspec.json.Encoder(order="sorted")
 _STRINGS = frozenset({str})
 _ARRAYS = frozenset({list, tuple})
 _PRINTED_ALIKE = frozenset({int, bool, type(None)})
+# So many are looked through in the time in which a few strings are asked.
+_FEW_BYTES = 2_000
 _CANNOT_PRINT = (TypeError, ValueError, OverflowError, RecursionError)
 
 
@@ -74,7 +76,9 @@ def plain_encoding(value: object) -> tuple[int, bytes] | None:
         encoded = _ENCODER.encode(value)
     except _CANNOT_PRINT:
         return None
-    total, all_ascii = len(encoded), encoded.isascii()
+    total = len(encoded)
+    # A string knows whether it is ASCII, bytes have to be looked through.
+    all_ascii = total < _FEW_BYTES and encoded.isascii()
     rest: list[Any] = [value]
     for item in rest:  # which grows meanwhile
         kind = type(item)
@@ -84,15 +88,16 @@ def plain_encoding(value: object) -> tuple[int, bytes] | None:
             for key, inner in item.items():
                 if type(key) is not str or not (all_ascii or key.isascii()):
                     return None
-                if type(inner) is not str or not all_ascii:
+                if type(inner) is not str:
                     rest.append(inner)
+                elif not (all_ascii or inner.isascii()):
+                    total += len(inner) - len(inner.encode())
         elif kind is list:
             if item:
                 total += len(item) - 1
             rest += item
         elif kind is str:
-            if not all_ascii:
-                total -= len(item.encode()) - len(item)
+            total += 0 if all_ascii or item.isascii() else len(item) - len(item.encode())
         elif kind not in _PRINTED_ALIKE:
             return None
     return total, encoded

@@ -13,14 +13,20 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from provenance.messages._anthropic import content_block
 from provenance.messages._blocks import Block, BlockKind
 from provenance.messages._openai_chat import OWN_FIELDS, SINGLE_FIELDS
 from provenance.messages._openai_responses import OUTPUT_OF, id_name
 
-__all__ = ["ANTHROPIC_ALONE", "TALKERS", "read_plainly", "without_plainly"]
+__all__ = [
+    "ANTHROPIC_ALONE",
+    "TALKERS",
+    "read_plainly",
+    "with_result_texts_plainly",
+    "without_plainly",
+]
 
 TALKERS = ("user", "assistant")
 """Who speaks in messages of every shape."""
@@ -107,6 +113,35 @@ def without_plainly(
     made = message.copy()
     made.pop("tool_calls", None)
     return made, (kept[0],)
+
+
+def with_result_texts_plainly(message: object, texts: Mapping[int, str]) -> object | None:
+    """Put other texts into tool results that are text alone; None: it has to be done the long way.
+
+    Args:
+        message: never changed.
+        texts: by the place of the block.
+    """
+    found = read_plainly(message)
+    if type(message) is not dict or found is None or not texts:
+        return None
+    blocks, name = found[1], "output" if message.get("role") is None else "content"
+    results: dict[int, object] = {}
+    for index, text in texts.items():
+        block = blocks[index] if 0 <= index < len(blocks) else None
+        if block is None or block.kind is not _RESULT:
+            return None
+        result = block.value
+        if type(result) is not dict or type(result.get(name)) is not str:
+            return None
+        changed = result.copy()
+        changed[name] = text
+        if result is message:
+            return changed
+        results[index] = changed
+    made = message.copy()
+    made["content"] = [results.get(index, item) for index, item in enumerate(message["content"])]
+    return made
 
 
 def _read_item(message: dict[str, object], tag: object) -> tuple[str, tuple[Block, ...]] | None:

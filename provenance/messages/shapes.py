@@ -27,6 +27,7 @@ from provenance.messages._plain import (
     ANTHROPIC_ALONE,
     TALKERS,
     read_plainly,
+    with_result_texts_plainly,
     without_plainly,
 )
 from provenance.messages._result_content import plain_text, text_in, with_text
@@ -64,6 +65,7 @@ _ROLES = {
     "tool": "tool",
     "function": "tool",
 }
+_read_json = json.JSONDecoder().raw_decode
 _OUTPUTS = frozenset(_openai_responses.OUTPUT_OF.values())
 
 
@@ -151,6 +153,9 @@ def with_result_texts(message: object, texts: Mapping[int, str]) -> object:
     Raises:
         NotAToolResultError: the message has no tool result in one of these places.
     """
+    short = with_result_texts_plainly(message, texts)
+    if short is not None:
+        return short
     shape = shape_of(message)
     blocks = shape.blocks(message)
     values: dict[int, object] = {}
@@ -277,6 +282,11 @@ def _id_name(shape: Shape, block: Block, message: object) -> str:
 
 def _parsed(arguments: str) -> Mapping[str, object]:
     try:
+        if arguments[:1] == "{":
+            # The same as below, but for what stands around the object, which there seldom is.
+            found, end = _read_json(arguments)
+            if end == len(arguments):
+                return found if isinstance(found, dict) else {}
         found = json.loads(arguments)
     except (ValueError, RecursionError):
         return {}

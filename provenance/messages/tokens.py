@@ -180,8 +180,8 @@ def estimated_plainly(
     printed: list[bytes | None] = []
     for block in blocks:
         value = block.value
-        if value is content and type(content) is str:
-            costs.append(len(content) // _CHARACTERS_A_TOKEN)
+        if value is content and type(value) is str:
+            costs.append(len(value) // _CHARACTERS_A_TOKEN)
             printed.append(None)
             continue
         found = plain_encoding(value)
@@ -194,14 +194,15 @@ def estimated_plainly(
 
 def all_printed(blocks: Sequence[Block], printed: Sequence[bytes | None]) -> list[bytes] | None:
     """Print the blocks that are not printed yet; None where one is not plain."""
-    made: list[bytes] = []
-    for block, known in zip(blocks, printed, strict=True):
-        if known is not None:
-            made.append(known)
-        elif (found := plain_encoding(block.value)) is not None:
-            made.append(found[1])
-        else:
-            return None
+    made = [known for known in printed if known is not None]
+    if len(made) == len(printed):
+        return made
+    for at, known in enumerate(printed):
+        if known is None:
+            found = plain_encoding(blocks[at].value)
+            if found is None:
+                return None
+            made.insert(at, found[1])
     return made
 
 

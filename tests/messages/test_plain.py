@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenance.messages._plain import read_plainly, without_plainly
+from provenance.messages._fields import replaced, text_field
+from provenance.messages._plain import read_plainly, with_result_texts_plainly, without_plainly
 from provenance.messages.shapes import (
     blocks_of,
     read_message,
@@ -87,6 +88,20 @@ def test_what_is_left_is_what_the_adapter_leaves(message: Any, indexes: set[int]
         assert found[0] is not message
 
 
+@given(_MESSAGES, st.integers(0, 3))
+def test_a_result_is_changed_as_the_adapter_changes_it(message: Any, index: int) -> None:
+    found, before = with_result_texts_plainly(message, {index: "new"}), copy.deepcopy(message)
+    if found is None:
+        return
+    block = blocks_of(message)[index]
+    name = "output" if text_field(block.value, "type").endswith("_output") else "content"
+    result = replaced(block.value, {name: "new"})
+    made: Any = shape_of(message).rebuilt(message, {index: result})
+    assert found == made
+    assert list(found) == list(made)  # type: ignore[call-overload]
+    assert message == before
+
+
 @given(_MESSAGES)
 def test_the_plain_estimate_is_the_ordinary_one(message: Any) -> None:
     found = estimated_plainly(message, blocks_of(message))
@@ -98,6 +113,8 @@ def test_everyday_messages_go_the_short_way() -> None:
         for message in [*asks(shape, "c1", "c2"), *gives(shape, "c1", "c2")]:
             assert read_plainly(message) == _long_way(message)
             assert estimated_plainly(message, blocks_of(message)) is not None
+        for message in gives(shape, "c1", "c2"):
+            assert with_result_texts_plainly(message, {0: "new"}) is not None
     asking = {"role": "assistant", "content": [text_block(), tool_use("t1")]}
     assert without_plainly(asking, blocks_of(asking), {1}) is not None
     [chat] = asks("chat", "c1", text="I read.")

@@ -168,6 +168,9 @@ def test_an_integer_too_long_to_print_has_about_its_length(offset: int, sign: in
         {"type": "text", "text": "é"},
         {"b": ["é", {"a": "😀"}, [], {}], "a": [1, None, True, "x"]},
         [2**53, -(2**63)],
+        "x" * 5_000,
+        {"b": "x" * 5_000, "a": ["é", {"c": "😀" * 5_000}]},
+        ["x" * 5_000, "é", {"a": "é"}],
     ],
 )
 def test_plain_values_are_encoded_once_in_any_script(value: Any) -> None:
@@ -187,6 +190,8 @@ def test_plain_values_are_encoded_once_in_any_script(value: Any) -> None:
         ("a",),
         ["é", ("é",)],
         {"a": b"x"},
+        {"é": "x" * 5_000},
+        {"a": "x" * 5_000, "b": [{"é": 1}]},
     ],
 )
 def test_what_is_printed_in_several_ways_is_not_plain(value: Any) -> None:
