@@ -1,7 +1,8 @@
 """All layers of a compaction, receipt included, beside one `copy.deepcopy` of the same history.
 
 Guarantees: ours is a whole `compact_context` in which every layer runs (the model answers at once);
-the floor only copies. The curve is the same over three decades of messages.
+the floor only copies. There is a row for each shape of messages, with the same texts. The curve is
+the same over three decades of messages.
 
 Example:
     python -m benchmarks --only compaction --scale full
@@ -12,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+from benchmarks.compaction_histories import KILOBYTES, SHAPES
 from benchmarks.model import (
     OWN_BAR,
     Contestant,
@@ -31,26 +33,33 @@ _GROWTH_BAR = 1.5
 
 
 def run(plan: Plan) -> Iterator[Row]:
-    """Measure the row beside deepcopy, and the curve."""
+    """Measure a row beside deepcopy for each shape, and the curve."""
     count = plan.sizes.messages[-1] if len(plan.sizes.messages) < 3 else plan.sizes.messages[2]
-    yield _beside_deepcopy(plan, count)
+    for shape in SHAPES:
+        yield _beside_deepcopy(plan, count, shape)
     yield _curve(plan)
 
 
-def _beside_deepcopy(plan: Plan, count: int) -> Row:
+def _beside_deepcopy(plan: Plan, count: int, shape: str) -> Row:
     series = plan.measure(
-        (
-            _contestant("ctxaudit, all layers", Role.OURS, "compact", count),
-            _contestant("copy.deepcopy", Role.PEER, "deepcopy", count),
-            _contestant("len(json.dumps)", Role.CONTEXT, "json-length", count),
-            _contestant("ctxaudit, estimate alone", Role.CONTEXT, "estimate", count),
-            _contestant("ctxaudit, below the limit", Role.CONTEXT, "below-the-limit", count),
-            _contestant("ctxaudit, and verify_receipt", Role.CONTEXT, "compact-and-verify", count),
-        )
+        [
+            _contestant(name, role, task, count, shape)
+            for name, role, task in (
+                ("ctxaudit, all layers", Role.OURS, "compact"),
+                ("copy.deepcopy", Role.PEER, "deepcopy"),
+                ("len(json.dumps)", Role.CONTEXT, "json-length"),
+                ("JSON and SHA-256 of each message", Role.CONTEXT, "digests"),
+                ("ctxaudit, estimate alone", Role.CONTEXT, "estimate"),
+                ("ctxaudit, below the limit", Role.CONTEXT, "below-the-limit"),
+                ("ctxaudit, and verify_receipt", Role.CONTEXT, "compact-and-verify"),
+            )
+        ]
     )
     judged = judge_ratio("ctxaudit / deepcopy", series[0].samples, series[1].samples, bar=_BAR)
-    title = f"{count:,} messages, {count * 4_100 / 1e6:.0f} MB, all layers but the model call"
-    return Row("compaction", title, "copy.deepcopy", series, (judged,))
+    size = count * KILOBYTES[shape] / 1e3
+    title = f"{count:,} messages ({shape}), {size:.0f} MB, all layers but the model call"
+    name = "compaction" if shape == SHAPES[0] else f"compaction-{shape}"
+    return Row(name, title, "copy.deepcopy", series, (judged,))
 
 
 def _curve(plan: Plan) -> Row:
@@ -77,6 +86,7 @@ def _curve(plan: Plan) -> Row:
     return Row("curve-compaction", "histories of growing length", None, series, (judged,))
 
 
-def _contestant(name: str, role: Role, task: str, count: int) -> Contestant:
-    argv = (sys.executable, "-m", "benchmarks.compaction_work", task, "--messages", str(count))
+def _contestant(name: str, role: Role, task: str, count: int, shape: str = SHAPES[0]) -> Contestant:
+    work = (sys.executable, "-m", "benchmarks.compaction_work", task)
+    argv = (*work, "--messages", str(count), "--shape", shape)
     return Contestant(name, role, argv, reports=True)

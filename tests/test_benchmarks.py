@@ -95,7 +95,12 @@ ROWS_OF = {
     "spilling": {"spilling"},
     "big-artifact": {"big-ascii", "big-chinese", "big-two-jobs", "big-memory"},
     "fast": {"fast-ascii", "fast-chinese"},
-    "compaction": {"compaction", "curve-compaction"},
+    "compaction": {
+        "compaction",
+        "compaction-chat",
+        "compaction-responses",
+        "curve-compaction",
+    },
     "curves": {"curve-events", "curve-event-pointers", "curve-artifacts", "curve-records"},
 }
 
