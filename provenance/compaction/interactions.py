@@ -82,9 +82,8 @@ def drop(
             one = log.note(entry, block, layer=layer, pointer=pointer)
             if one is not None:
                 noted.append(one)
-        left = view.without(index, blocks)
-        if left is not None:
-            staying.append(left)
+        if len(blocks) < len(entry.blocks) and view.without(index, blocks) is not None:
+            staying.append(entry)
     view.replace(staying)
     return noted
 

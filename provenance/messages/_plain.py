@@ -66,7 +66,7 @@ def read_plainly(message: object) -> tuple[str, tuple[Block, ...]] | None:
     if type(content) is str:
         return role, (Block(0, _TEXT, None, None, content),)
     if type(content) is list and content and _is_anthropic_alone(content[0]):
-        return role, tuple([content_block(index, item) for index, item in enumerate(content)])
+        return role, tuple(_blocks_of(content))
     return None
 
 
@@ -101,7 +101,9 @@ def without_plainly(
         made["content"] = [block.value for block in kept]
         return made, tuple(
             [
-                Block(index, block.kind, block.call_id, block.name, block.value)
+                block
+                if block.index == index
+                else Block(index, block.kind, block.call_id, block.name, block.value)
                 for index, block in enumerate(kept)
             ]
         )
@@ -142,6 +144,26 @@ def with_result_texts_plainly(message: object, texts: Mapping[int, str]) -> obje
     made = message.copy()
     made["content"] = [results.get(index, item) for index, item in enumerate(message["content"])]
     return made
+
+
+def _blocks_of(content: list[object]) -> list[Block]:
+    """Read a content list; what most items are is read here, for a call costs as much again."""
+    found: list[Block] = []
+    for index, item in enumerate(content):
+        if type(item) is not dict:
+            found.append(content_block(index, item))
+            continue
+        tag = item.get("type")
+        if tag == "tool_result":
+            block = Block(index, _RESULT, item.get("tool_use_id"), None, item)
+        elif tag == "tool_use" and type(name := item.get("name")) is str:
+            block = Block(index, _CALL, item.get("id"), name or None, item)
+        elif tag == "text" and type(item.get("text")) is str:
+            block = Block(index, _TEXT, None, None, item)
+        else:
+            block = content_block(index, item)
+        found.append(block)
+    return found
 
 
 def _read_item(message: dict[str, object], tag: object) -> tuple[str, tuple[Block, ...]] | None:

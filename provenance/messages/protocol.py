@@ -79,7 +79,8 @@ def validate_rows(rows: Iterable[tuple[str, Sequence[Block]]]) -> dict[str, Tool
             kind = block.kind
             if kind is _CALL:
                 call_id = _call_id(block, index, "tool call id")
-                _check_call(call_id, index, role=role, called=called)
+                if role != "assistant" or call_id in called:
+                    _refuse_call(call_id, index, role=role, called=called)
                 called[call_id] = index
             elif kind is _RESULT:
                 call_id = _call_id(block, index, "tool result id")
@@ -116,12 +117,11 @@ def _call_id(block: Block, index: int, name: str) -> str:
     )
 
 
-def _check_call(call_id: str, index: int, *, role: str, called: Mapping[str, int]) -> None:
+def _refuse_call(call_id: str, index: int, *, role: str, called: Mapping[str, int]) -> None:
     if role != "assistant":
         _refuse(index, "role of a tool call", "an assistant", _by(role), call_id)
-    if call_id in called:
-        got = f"the id of a call in message {called[call_id]}"
-        _refuse(index, "tool call id", "an id used once", got, call_id)
+    got = f"the id of a call in message {called[call_id]}"
+    _refuse(index, "tool call id", "an id used once", got, call_id)
 
 
 def _is_called(call_id: str, remaining: Iterator[tuple[int, tuple[str, Sequence[Block]]]]) -> bool:
