@@ -140,6 +140,7 @@ def test_what_is_not_understood_is_refused_by_name(text: str, message: str) -> N
     assert "\n" not in str(refused.value)
 
 
+_BEHIND = "expected one that something comes to, got one behind rule {}, which matches all of it"
 _DENIED = 'default = "deny"\n[[rule]]\neffect = "deny"\n'
 
 
@@ -189,17 +190,11 @@ def _rules(*rules: str, default: str = "deny") -> str:
         ),
         (
             _rules('effect = "deny"\nsession = "a"', 'effect = "allow"\nsession = "a"'),
-            (
-                "line 5: rule 2: expected one that something comes to, got one behind rule 1, which "
-                "matches all of it"
-            ),
+            "line 5: rule 2: " + _BEHIND.format(1),
         ),
         (
             _rules('effect = "deny"', 'effect = "allow"\nsession = "a"'),
-            (
-                "line 4: rule 2: expected one that something comes to, got one behind rule 1, which "
-                "matches all of it"
-            ),
+            "line 4: rule 2: " + _BEHIND.format(1),
         ),
         (
             # All of one kind, then all of the other: whatever comes after them is never reached.
@@ -208,27 +203,18 @@ def _rules(*rules: str, default: str = "deny") -> str:
                 'effect = "deny"\nkind = "artifact"',
                 'effect = "allow"\nsession = "a"',
             ),
-            (
-                "line 9: rule 3: expected one that something comes to, got one behind rule 2, which "
-                "matches all of it"
-            ),
+            "line 9: rule 3: " + _BEHIND.format(2),
         ),
         (
             _rules(
                 'effect = "deny"\nkind = "transcript"',
                 'effect = "allow"\nkind = "trans*"\nsession = "a"',
             ),
-            (
-                "line 5: rule 2: expected one that something comes to, got one behind rule 1, which "
-                "matches all of it"
-            ),
+            "line 5: rule 2: " + _BEHIND.format(1),
         ),
         (
             _rules('effect = "allow"\nsession = "a"', default="allow"),
-            (
-                "line 1: rule: expected a policy that decides something, got one that allows "
-                "everything"
-            ),
+            "line 1: rule: expected a policy that decides something, got one that allows everything",
         ),
     ],
 )

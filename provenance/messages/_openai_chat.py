@@ -111,13 +111,14 @@ def _parts(message: object) -> list[tuple[str, object]]:
     """Each block with the field that it stands in."""
     content, calls = field(message, "content"), items_of(field(message, "tool_calls")) or ()
     found: list[tuple[str, object]] = []
-    # Beside calls an empty string is what null is elsewhere: no content.
-    if isinstance(content, str) and (content or not calls):
+    if isinstance(content, str) and content:
         found.append(("content", content))
     found += [("content", item) for item in items_of(content) or ()]
     found += [(name, own) for name in SINGLE_FIELDS if (own := field(message, name)) is not None]
     found += [("tool_calls", call) for call in calls]
-    return found
+    # An empty string beside anything else is what null is elsewhere: no content, and none either
+    # once some of the others are gone.
+    return found or ([("content", content)] if isinstance(content, str) else [])
 
 
 def _as_field(message: object, part: str, values: list[object]) -> object:
