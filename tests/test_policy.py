@@ -184,8 +184,8 @@ def _rules(*rules: str, default: str = "deny") -> str:
         (
             _DENIED + 'kind = "transcript"\nname = "a.txt"',
             (
-                "line 5: rule 1: name: expected none beside kind 'transcript', since an event has no "
-                "name, got 'a.txt'"
+                "line 5: rule 1: name: expected none beside kind 'transcript', since an event has "
+                "no name, got 'a.txt'"
             ),
         ),
         (
@@ -214,7 +214,10 @@ def _rules(*rules: str, default: str = "deny") -> str:
         ),
         (
             _rules('effect = "allow"\nsession = "a"', default="allow"),
-            "line 1: rule: expected a policy that decides something, got one that allows everything",
+            (
+                "line 1: rule: expected a policy that decides something, got one that allows "
+                "everything"
+            ),
         ),
     ],
 )
