@@ -128,7 +128,7 @@ def _compact(ctx: click.Context, order: CompactOrder, files: NewFiles) -> ExitCo
             observer=partial(_heard, layers, store),
         )
     # 4. No receipt leaves us that does not account for the original, or that nobody can read.
-    if problems := verify_receipt(messages, result):
+    if problems := verify_receipt(messages, result, counter=counter):
         raise Refused(
             ExitCode.TOOL_FAILED, f"{given.label}: receipt: {problems[0].text}; nothing was written"
         )

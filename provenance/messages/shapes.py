@@ -27,12 +27,14 @@ from provenance.messages._result_content import plain_text, text_in, with_text
 from provenance.messages.failures import NotAToolResultError
 
 __all__ = [
+    "ROLES",
     "Block",
     "BlockKind",
     "arguments_of",
     "blocks_of",
     "copy_message",
     "field",
+    "fields_of_blocks",
     "is_user_side",
     "new_text_message",
     "read_path_of",
@@ -56,7 +58,10 @@ _ROLES = {
     "tool": "tool",
     "function": "tool",
 }
+ROLES = frozenset(_ROLES)
+"""What the providers call whom a message is by."""
 _OUTPUTS = frozenset(_openai_responses.OUTPUT_OF.values())
+_CONTENT = frozenset({"content"})
 _TALKERS = ("user", "assistant")
 _ANTHROPIC_ALONE = ("tool_use", "tool_result", "thinking", "text")
 
@@ -75,7 +80,8 @@ def shape_of(message: object) -> Shape:
         tag, role = field(message, "type"), field(message, "role")
     tag = tag if isinstance(tag, str) else ""
     role = role if isinstance(role, str) else ""
-    if _openai_responses.is_item(message, tag, role):
+    # Calls are calls whatever type stands beside them, and no item has any.
+    if _openai_responses.is_item(message, tag, role) and not _openai_chat.has_own(message, tag):
         return _openai_responses
     if _openai_chat.is_chat(message, role):
         return _openai_chat
@@ -85,6 +91,13 @@ def shape_of(message: object) -> Shape:
 def blocks_of(message: object) -> tuple[Block, ...]:
     """The blocks of a message, at least one."""
     return shape_of(message).blocks(message)
+
+
+def fields_of_blocks(message: object) -> frozenset[str]:
+    """The fields that its blocks stand in, where the message is not a block itself."""
+    if shape_of(message) is _openai_chat:
+        return _openai_chat.fields_of_blocks(message)
+    return _CONTENT
 
 
 def role_of(message: object) -> str:

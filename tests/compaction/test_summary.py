@@ -566,3 +566,19 @@ def test_blocks_that_json_cannot_print_reach_the_summarizer_all_the_same() -> No
     assert "[[[[" in asked[0]
     assert "0000000" in asked[0]
     assert '"ff"' in asked[0]
+
+
+def test_what_is_said_while_the_summary_is_made_is_not_in_it() -> None:
+    messages = talk(20)
+    before = list(messages)
+
+    async def summarizer(_conversation: str) -> str:
+        messages.append(user("A new event."))
+        return "They talked."
+
+    config = CompactionConfig(soft_limit=1, keep_recent_messages=99)
+    result = asyncio.run(
+        compact_context_async(messages, None, summarizer=summarizer, config=config)
+    )
+    assert result.receipt.original_messages == len(before) < len(messages)
+    assert_sound(before, result)
