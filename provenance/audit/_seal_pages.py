@@ -170,12 +170,12 @@ SEAL_PAGES: dict[str, Page] = {
     ),
     "not_sealed": (
         "No seal covers this.",
-        "A warning: it is newer than the last seal. An error: the next seal would not cover it.",
+        "A warning: the next seal covers it. An error: the next seal would not cover it, either.",
         "Run `ctxaudit seal`; with --min-strength sealed each cited source has to be covered.",
     ),
     "nothing_to_seal": (
         "There is nothing in this home that a seal would cover.",
-        "No transcript, ledger, state, receipt or lock file; or the home denies all sessions.",
+        "No transcript, ledger, state, receipt or lock file lies there.",
         "Look whether the right folder was named.",
     ),
     "seal_refused": (

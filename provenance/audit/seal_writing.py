@@ -17,16 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from provenance.audit.home import HomeReader
-from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
-from provenance.audit.request import AuditRequest
-from provenance.audit.seal_leaves import Collected, collect, operators_part
+from provenance.audit.seal_leaves import Collected, collect
 from provenance.audit.sealed_artifacts import ArtifactFaultCode, SealedArtifacts
 from provenance.audit.verifying import PartVerifier
 from provenance.errors import CallerError, DataError
-from provenance.findings import Severity
 from provenance.fs import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.sealing.checkpoint import Checkpoint, is_origin
@@ -41,6 +37,7 @@ __all__ = ["NothingToSeal", "OriginError", "Seal", "SealRefused", "seal_home"]
 
 # How often another run may come first before we give up; each time it has done our work.
 _ATTEMPTS = 20
+_TRANSCRIPTS = "transcripts"
 
 
 class NothingToSeal(DataError):
@@ -118,35 +115,24 @@ def seal_home(
         OriginError: the log is called otherwise.
         WriteFailed: the disk or file system refused.
     """
-    request = AuditRequest(limits=limits)
-    part = _part(home, request)
-    operators = operators_part(part, request)
+    part = AuditPart(
+        transcripts=home.subroot(_TRANSCRIPTS),
+        artifacts=home,
+        limits=limits,
+        transcript_folder=f"{_TRANSCRIPTS}/",
+        home=home,
+    )
     try:
         for _ in range(_ATTEMPTS):
-            seal = _Attempt(home, part, operators).seal(signer, origin, held)
+            seal = _Attempt(home, part).seal(signer, origin, held)
             if seal is not None:
                 return seal
     finally:
         part.close()
-        operators.close()
     raise SealRefused(
         (("seal_contended", SEALS_FOLDER, "seals: expected a turn, got other writers each time"),),
         is_conclusive=False,
     )
-
-
-def _part(home: TrustedRoot, request: AuditRequest) -> AuditPart:
-    """Give the home with its own denials: what nobody may rest on is not sealed."""
-    notes = Notes()
-    part = HomeReader(request, notes).part_of(home, prefix="")
-    faults = tuple(
-        (finding.code, finding.target, finding.message)
-        for finding in notes.listed()
-        if finding.severity is Severity.ERROR
-    )
-    if faults:
-        raise SealRefused(faults, is_conclusive=False)
-    return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +141,11 @@ class _Attempt:
 
     Attributes:
         home: its root.
-        part: the home with its own policy, which says what is not sealed.
-        operators: the same without it, under which the home is held against the log.
+        part: its roots and limits, without anything that the home says of itself.
     """
 
     home: TrustedRoot
     part: AuditPart
-    operators: AuditPart
 
     def seal(self, signer: Signer, origin: str | None, held: Checkpoint | None) -> Seal | None:
         """Seal once; None where another run took the number."""
@@ -170,7 +154,7 @@ class _Attempt:
         _require_sound(log, is_held=held is not None)
         name = _origin(log, signer, origin)
         # 2. So does the home: nothing that was sealed was rewritten.
-        now = collect(self.home, self.operators, sealed=log.history, withheld_by=self.part)
+        now = collect(self.home, self.part, sealed=log.history)
         changed = _require_unaltered(log, now)
         self._require_artifacts(SealedArtifacts(log.history, now))
         # 3. What is new?
@@ -199,7 +183,7 @@ class _Attempt:
     def _require_artifacts(self, artifacts: SealedArtifacts) -> None:
         """Look at the bytes, too: what the ledger says of them was compared already."""
         found = []
-        with PartVerifier(self.operators) as verifier:
+        with PartVerifier(self.part) as verifier:
             for batch in batches(list(artifacts.pointers()), Pace.for_jobs(1)):
                 found += [artifacts.fault_of(one) for one in verifier.verify(batch)]
         # What `gc` removed is sealed as that now.

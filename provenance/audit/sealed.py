@@ -143,7 +143,7 @@ class PartSeal:
                 self._part.name_of(resolution.pointer),
                 Location(native_id=resolution.pointer),
                 "source: expected an entry of the log, got "
-                + ("one that is newer than the last seal" if is_new else "none"),
+                + ("one that no seal covers" if is_new else "none"),
             )
         )
         return resolution
@@ -192,7 +192,7 @@ class PartSeal:
         if self._now is not None and self._artifacts is not None:
             for kind, name, count in unsealed(self._log.history, self._now.leaves):
                 if count > 0 and (kind, name) not in self._told_new:
-                    self._note_new(kind, name, f"{count} newer")
+                    self._note_new(kind, name, f"{count} more")
             for (kind, name), size in sorted(self._now.torn.items()):
                 if (kind, name) not in self._told_new and not self._is_cut(kind, name, self._now):
                     self._note_new(kind, name, f"a line that is not whole ({size} bytes)")
