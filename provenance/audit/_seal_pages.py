@@ -134,12 +134,12 @@ SEAL_PAGES: dict[str, Page] = {
         _REWRITTEN,
     ),
     "sealed_artifact_removed": (
-        "A sealed artifact is gone, and a ledger line that no seal covers says it was removed.",
-        "It was removed since the last seal, by `gc` or by somebody who wrote that line.",
-        "Ask who removed it. If it was `gc`, seal again: then the removal is sealed, too.",
+        "A sealed artifact is gone, or to be gone, and a ledger line says that it was removed.",
+        "An error where no seal covers that line: `gc` removes nothing sealed. Else a warning.",
+        "Ask who removed it. If it was right, `ctxaudit seal --accept-removed` seals the removal.",
     ),
     "sealed_artifact_missing": (
-        "A sealed artifact, cited or not, is gone, and its ledger does not say so.",
+        "A sealed artifact, cited or not, is gone, and no ledger line with its digest says so.",
         "It was deleted by hand, not by `ctxaudit gc`; or a link, folder or pipe is in its place.",
         _ASK,
     ),

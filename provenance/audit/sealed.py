@@ -183,8 +183,7 @@ class PartSeal:
         elif fault.code is ArtifactFaultCode.NOT_COMPARED:
             self._not_compared(fault.target, str(resolution.reason))
         else:
-            is_removed = fault.code is ArtifactFaultCode.REMOVED
-            severity = Severity.WARNING if is_removed else Severity.ERROR
+            severity = Severity.WARNING if fault.is_accepted else Severity.ERROR
             self._note(str(fault.code), severity, fault.target, fault.message)
 
     def finish(self) -> None:

@@ -119,13 +119,25 @@ class HomeLeaves:
 
 @dataclass(slots=True)
 class History:
-    """What a log says, in the order of its entries; the same shape as `HomeLeaves`."""
+    """What a log says, in the order of its entries; the same shape as `HomeLeaves`.
+
+    `ledger_seals` holds the number of the seal with which each line of a ledger came.
+    """
 
     size: int = 0
     events: dict[str, list[str]] = field(default_factory=dict)
     ledgers: dict[str, list[LedgerLeaf]] = field(default_factory=dict)
     states: dict[bytes, list[str]] = field(default_factory=dict)
     lock: dict[bytes, list[str]] = field(default_factory=dict)
+    seals: int = 0
+    ledger_seals: dict[str, list[int]] = field(default_factory=dict)
+
+    def end_seal(self) -> None:
+        """Note that what was added since the last call came with one seal."""
+        self.seals += 1
+        for session, lines in self.ledgers.items():
+            numbers = self.ledger_seals.setdefault(session, [])
+            numbers += [self.seals] * (len(lines) - len(numbers))
 
     def add(self, leaf: Leaf) -> None:
         """Take the next entry.

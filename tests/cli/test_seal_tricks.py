@@ -279,7 +279,7 @@ def test_a_sealed_artifact_is_there_as_it_was_cited_or_not(
 
 @pytest.mark.parametrize("number", [0, 1], ids=["cited", "uncited"])
 @pytest.mark.parametrize("again", [False, True])
-def test_a_line_that_says_removed_excuses_absence_and_no_other_bytes(
+def test_a_line_that_says_removed_and_no_seal_covers_excuses_nothing(
     call: Call, sealed: SealedHome, number: int, again: bool
 ) -> None:
     path = artifact(sealed, number)
@@ -296,14 +296,17 @@ def test_a_line_that_says_removed_excuses_absence_and_no_other_bytes(
     path.symlink_to("/nowhere")
     assert "sealed_artifact_missing" in codes(verify(call, sealed))
     path.unlink()
+    code = "sealed_artifact_missing" if again else "sealed_artifact_removed"
     done = verify(call, sealed)
-    if again:
-        assert "sealed_artifact_missing" in codes(done)
-        return
-    assert codes(done) == set()
-    assert done.code == (12 if number == 0 else 0)
-    assert seal(call, sealed).code == 0
-    assert codes(verify(call, sealed)) == set()
+    assert (done.code, code in codes(done)) == (14, True)
+    done = seal(call, sealed)
+    assert (done.code, done.out, code in done.err) == (14, "", True)
+    done = seal(call, sealed, "--accept-removed")
+    assert done.code == (14 if again else 0)
+    if not again:
+        done = verify(call, sealed)
+        assert done.code == (12 if number == 0 else 0)
+        assert ("sealed_artifact_removed", f"s1/tool-results/{path.name}") in told(done, "warning")
 
 
 def test_a_waiver_for_a_pointer_does_not_cover_its_seal(
