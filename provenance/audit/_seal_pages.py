@@ -118,6 +118,11 @@ SEAL_PAGES: dict[str, Page] = {
         "Its tail was cut off, or the file was removed or replaced by a link.",
         _REWRITTEN,
     ),
+    "sealed_pool_rewritten": (
+        "What sealed events refer to in their log is another one than when it was sealed.",
+        "A pooled message, a raw call or an attachment of an Inspect sample was edited or removed.",
+        _REWRITTEN,
+    ),
     "sealed_ledger_line_edited": (
         "A line of an artifact ledger is another one than when it was sealed.",
         "An artifact was swapped together with the ledger line that describes it, or lines moved.",

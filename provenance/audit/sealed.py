@@ -57,7 +57,11 @@ _STORE = STORE_PREFIX.decode()
 _RECEIPTS = RECEIPT_PREFIX.decode()
 _STORE_FILE = "states/states.sqlite3"
 _LEDGER_DIFFERENCES = (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED)
-_EVENT_DIFFERENCES = (DifferenceCode.EVENT_EDITED, DifferenceCode.EVENTS_REMOVED)
+_EVENT_DIFFERENCES = (
+    DifferenceCode.EVENT_EDITED,
+    DifferenceCode.EVENTS_REMOVED,
+    DifferenceCode.POOL_REWRITTEN,
+)
 _LOCK_DIFFERENCES = (DifferenceCode.LOCK_CHANGED, DifferenceCode.LOCK_REMOVED)
 
 
@@ -190,7 +194,8 @@ class PartSeal:
         """Tell what is new and what was not asked for, and close."""
         if self._now is not None and self._artifacts is not None:
             for kind, name, count in unsealed(self._log.history, self._now.leaves):
-                if count > 0 and (kind, name) not in self._told_new:
+                of = "event" if kind == "pool" else kind
+                if count > 0 and self._told_new.isdisjoint({(kind, name), (of, name)}):
                     self._note_new(kind, name, f"{count} more")
             for (kind, name), size in sorted(self._now.torn.items()):
                 if (kind, name) not in self._told_new and not self._is_cut(kind, name, self._now):
@@ -282,7 +287,7 @@ class PartSeal:
 
     def _file_named(self, kind: str, name: str) -> str:
         match kind:
-            case "event":
+            case "event" | "pool":
                 files = {} if self._now is None else self._now.files
                 file = files.get(name, f"{name}.jsonl")
                 return f"{self._part.transcript_folder}{file}" if name else "transcripts"
