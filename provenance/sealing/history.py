@@ -125,7 +125,7 @@ class HomeLeaves:
 class History:
     """What a log says, in the order of its entries; the same shape as `HomeLeaves`.
 
-    `ledger_seals` holds the number of the seal with which each line of a ledger came.
+    `ledger_seals` holds, for each line of a ledger, how many seals there were before its own.
     """
 
     size: int = 0
@@ -138,11 +138,8 @@ class History:
     ledger_seals: dict[str, list[int]] = field(default_factory=dict)
 
     def end_seal(self) -> None:
-        """Note that what was added since the last call came with one seal."""
+        """Note that what is added from now on came with a further seal."""
         self.seals += 1
-        for session, lines in self.ledgers.items():
-            numbers = self.ledger_seals.setdefault(session, [])
-            numbers += [self.seals] * (len(lines) - len(numbers))
 
     def add(self, leaf: Leaf) -> None:
         """Take the next entry.
@@ -158,6 +155,7 @@ class History:
                 _follow(known, leaf.sha256, leaf.number)
             case LedgerLeaf():
                 _follow(self.ledgers.setdefault(leaf.session, []), leaf, leaf.line)
+                self.ledger_seals.setdefault(leaf.session, []).append(self.seals)
             case StateLeaf():
                 _follow(self.states.setdefault(leaf.name, []), leaf.sha256, leaf.version)
             case LockLeaf():
