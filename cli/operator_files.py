@@ -128,7 +128,7 @@ def read_settings(
     from provenance.located_toml import MAX_TOML_CHARACTERS
 
     try:
-        data = read_operator_file(path, max_bytes=MAX_TOML_CHARACTERS)
+        data = read_operator_file(path, max_bytes=MAX_TOML_CHARACTERS, named_pipes=False)
         note_digest(digests, option, data)
         return parse(data.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -153,7 +153,9 @@ def read_lock(path: str | None, digests: Digests | None = None) -> NamedLock | N
 
     label = label_of(path)
     try:
-        data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_document_bytes)
+        data = read_operator_file(
+            path, max_bytes=DEFAULT_LIMITS.max_document_bytes, named_pipes=False
+        )
         note_digest(digests, "--lock", data)
         return NamedLock(parse_lock(data), label)
     except CtxauditError as error:
