@@ -2,8 +2,9 @@
 
 Guarantees: a folder is taken for a home by what only a home has: its lock file, its configuration,
 checkpoints of its log, its state store, or a document among its states or receipts that says what
-it is. The name of a folder alone never decides, for agents have folders called `states` too. A home
-that another target names is none that is passed over, by whatever path it was named.
+it is. The name of a folder alone never decides, for agents have folders called `states` too. In
+another home a configuration does not either, for it cites nothing. A home that another target names
+is none that is passed over, by whatever path it was named.
 
 Example:
     >>> from provenance.fs import Entry
@@ -29,14 +30,13 @@ from provenance.locks import LOCK_FILE
 
 __all__ = ["NestedHomes", "is_home"]
 
-_MARKS = frozenset({CONFIG_FILE, LOCK_FILE})
 # As `provenance.sealing.log`, which loads what signs; a test compares.
 _SEALS = "seals"
 _LOG_ENDINGS = (".checkpoint", ".leaves")
 _SAYS_WHAT_IT_IS = (b"ctxaudit.state/", b"ctxaudit.receipt/")
 _MESSAGE = (
-    "folder: expected transcripts, got a state home; its states and artifacts were not checked: "
-    "name it itself"
+    "folder: expected no state home below what was named, got one; it was not checked as one: name "
+    "it itself"
 )
 _Identity = tuple[int, int]
 _Look = Callable[[Directory, Entry], bool]
@@ -57,7 +57,13 @@ class NestedHomes:
             self._named.add(identity)
 
     def look(
-        self, root: TrustedRoot, names: tuple[str, ...], entries: Sequence[Entry], *, target: str
+        self,
+        root: TrustedRoot,
+        names: tuple[str, ...],
+        entries: Sequence[Entry],
+        *,
+        target: str,
+        in_home: bool,
     ) -> None:
         """Look at one folder of a tree: is it a home?
 
@@ -66,8 +72,9 @@ class NestedHomes:
             names: the folder, below the root.
             entries: what is in it.
             target: what to call it.
+            in_home: what was named is a home itself.
         """
-        if is_home(root, names, entries):
+        if is_home(root, names, entries, in_home=in_home):
             self._found.append((_identity_of(root, names), target))
 
     def findings(self) -> Iterator[Finding]:
@@ -77,16 +84,19 @@ class NestedHomes:
                 yield Finding("home_not_checked", Severity.ERROR, target, message=_MESSAGE)
 
 
-def is_home(root: TrustedRoot, names: tuple[str, ...], entries: Sequence[Entry]) -> bool:
+def is_home(
+    root: TrustedRoot, names: tuple[str, ...], entries: Sequence[Entry], *, in_home: bool = False
+) -> bool:
     """Say whether a folder is recognisably a state home.
 
     Args:
         root: what it lies below.
         names: the folder.
         entries: what is in it.
+        in_home: it lies in another home.
     """
     present = {entry.name for entry in entries}
-    if not _MARKS.isdisjoint(present):
+    if LOCK_FILE in present or (CONFIG_FILE in present and not in_home):
         return True
     if _SEALS in present and _holds(root, (*names, _SEALS), _is_of_log):
         return True

@@ -231,10 +231,14 @@ class AuditPart:
 
     def is_withheld(self, pointer: SourcePointer, tenant: str | None) -> bool:
         """Say whether the target's own policy alone keeps a pointer from being looked up."""
-        if self.verdict(pointer, tenant) is Verdict.ALLOW:
-            return False
+        return self.verdict(pointer, tenant) is not Verdict.ALLOW and not self.is_operators_denial(
+            pointer, tenant
+        )
+
+    def is_operators_denial(self, pointer: SourcePointer, tenant: str | None) -> bool:
+        """Say whether the operator's own policy keeps a pointer from being looked up."""
         operators = [one for one in self.policies if one.origin is not PolicyOrigin.TARGET]
-        return decide_together(operators, pointer, tenant=tenant).verdict is Verdict.ALLOW
+        return decide_together(operators, pointer, tenant=tenant).verdict is not Verdict.ALLOW
 
     @property
     def target_refuses_more(self) -> bool:

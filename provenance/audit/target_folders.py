@@ -150,7 +150,7 @@ def _candidates(
 
     def on_folder(names: tuple[str, ...], entries: Sequence[Entry]) -> None:
         if names and nested is not None:
-            nested.look(root, names, entries, target=prefix + "/".join(names))
+            nested.look(root, names, entries, target=prefix + "/".join(names), in_home=is_home)
 
     return tuple(
         find_candidates(

@@ -380,7 +380,16 @@ def test_a_home_does_not_hide_another_one(name: str, home: Any, call: Callable[.
     done = call("verify", outer, "--format", "json")
     assert done.code == 4
     assert _nested(done.report) == [("error", "inner")]
+    # A configuration alone cites nothing; in a tree of transcripts it is that of a home.
+    (outer / "other").mkdir()
+    (outer / "other" / "ctxaudit.toml").touch()
+    done = call("verify", outer, "--format", "json")
+    assert _nested(done.report) == [("error", "inner")]
     # Nor does one in which all is well.
     done = call("verify", outer, home.path, "--format", "json")
     assert done.code == 4
     assert _nested(done.report) == [("error", "outer/inner")]
+    (outer / name).rmdir()
+    done = call("verify", outer, "--format", "json")
+    # Without anything of a home or a transcript, it is taken for an empty home.
+    assert [target for _, target in _nested(done.report)] == ["inner", "other"]
