@@ -95,8 +95,8 @@ FINDING_PAGES: dict[str, Page] = {
     "home_not_checked": (
         "A state home lies below what was named; what its states cite was not checked.",
         (
-            "A folder of homes was named, or a home lies in another one. In a tree only transcripts "
-            "are looked for, in a home only what is its own."
+            "A folder of homes was named, or a home lies in another one. In a tree only "
+            "transcripts are looked for, in a home only what is its own."
         ),
         "Name the home itself; several may be named. Its parent may stand beside it.",
     ),

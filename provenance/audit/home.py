@@ -109,6 +109,7 @@ class HomeReader:
             ),
             limits=config.limits,
             policies=policies,
+            formats=config.formats,
             prefix=prefix,
             transcript_folder=f"{_TRANSCRIPTS}/" if own_transcripts else "",
             pins=HeldPins(own_lock),
