@@ -93,7 +93,9 @@ def check_receipt(ctx: click.Context, order: CompactOrder, receipt: str, result:
 
 def _read(ctx: click.Context, path: str) -> Receipt:
     try:
-        data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_receipt_bytes)
+        data = read_operator_file(
+            path, max_bytes=DEFAULT_LIMITS.max_receipt_bytes, named_pipes=False
+        )
     except CtxauditError as error:
         raise click.UsageError(f"--verify-receipt: {label_of(path)}: {error}", ctx) from None
     return parse_receipt_file(data, limits=DEFAULT_LIMITS)

@@ -234,7 +234,7 @@ def _previous_summary(ctx: click.Context, path: str | None) -> str | None:
         return None
     label = f"--previous-summary: {label_of(path)}"
     try:
-        return read_operator_file(path, max_bytes=_MOST_SUMMARY_BYTES).decode()
+        return read_operator_file(path, max_bytes=_MOST_SUMMARY_BYTES, named_pipes=False).decode()
     except UnicodeDecodeError:
         fault = "file: expected UTF-8, got another encoding"
     except CtxauditError as error:

@@ -140,7 +140,6 @@ def test_what_is_not_understood_is_refused_by_name(text: str, message: str) -> N
     assert "\n" not in str(refused.value)
 
 
-_BEHIND = "expected one that something comes to, got one behind rule {}, which matches all of it"
 _DENIED = 'default = "deny"\n[[rule]]\neffect = "deny"\n'
 
 
@@ -190,11 +189,17 @@ def _rules(*rules: str, default: str = "deny") -> str:
         ),
         (
             _rules('effect = "deny"\nsession = "a"', 'effect = "allow"\nsession = "a"'),
-            "line 5: rule 2: " + _BEHIND.format(1),
+            (
+                "line 5: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
+            ),
         ),
         (
             _rules('effect = "deny"', 'effect = "allow"\nsession = "a"'),
-            "line 4: rule 2: " + _BEHIND.format(1),
+            (
+                "line 4: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
+            ),
         ),
         (
             # All of one kind, then all of the other: whatever comes after them is never reached.
@@ -203,14 +208,65 @@ def _rules(*rules: str, default: str = "deny") -> str:
                 'effect = "deny"\nkind = "artifact"',
                 'effect = "allow"\nsession = "a"',
             ),
-            "line 9: rule 3: " + _BEHIND.format(2),
+            (
+                "line 9: rule 3: expected one that something comes to, got one behind rule 2, "
+                "which matches all of it"
+            ),
         ),
         (
             _rules(
                 'effect = "deny"\nkind = "transcript"',
                 'effect = "allow"\nkind = "trans*"\nsession = "a"',
             ),
-            "line 5: rule 2: " + _BEHIND.format(1),
+            (
+                "line 5: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
+            ),
+        ),
+        *(
+            (
+                _rules(f'effect = "allow"\n{all_}', 'effect = "deny"', default="allow"),
+                (
+                    f"line {5 + all_.count(chr(10))}: rule 2: expected one that something comes "
+                    "to, got one behind rule 1, which matches all of it"
+                ),
+            )
+            for all_ in (
+                *(f'session = "{glob}"' for glob in ("**", "?*", "*?", "[A-Za-z0-9]*", "*[!/]*")),
+                'session = "?*"\nkind = "*"\nname = "*"',
+            )
+        ),
+        *(
+            (
+                _rules(
+                    'effect = "allow"\nkind = "transcript"\nsession = "*?"',
+                    f'effect = "allow"\nname = "{name}"',
+                    'effect = "deny"',
+                    default="allow",
+                ),
+                (
+                    "line 9: rule 3: expected one that something comes to, got one behind rule 2, "
+                    "which matches all of it"
+                ),
+            )
+            for name in ("**", "?*", "[!/]*")
+        ),
+        (
+            # Only artifacts have names.
+            _rules('effect = "deny"\nkind = "artifact"', 'effect = "allow"\nname = "a"'),
+            (
+                "line 5: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
+            ),
+        ),
+        (
+            _rules(
+                'effect = "deny"\nsession = "?*"\ntenant = "a"', 'effect = "allow"\ntenant = "a"'
+            ),
+            (
+                "line 6: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
+            ),
         ),
         (
             _rules('effect = "allow"\nsession = "a"', default="allow"),
@@ -238,7 +294,12 @@ def test_what_is_said_of_a_policy(text: str, said: str) -> None:
         _rules('effect = "deny"\nname = "a"', 'effect = "allow"\nsession = "a"'),
         _rules('effect = "deny"\ntenant = "a"', 'effect = "allow"\nsession = "a"'),
         _rules('effect = "deny"\nname = "a"\ntenant = "a"', 'effect = "allow"\nsession = "a"'),
-        _rules('effect = "deny"\nsession = "?*"', 'effect = "allow"\nsession = "a"'),
+        _rules('effect = "deny"\nsession = "??*"', 'effect = "allow"\nsession = "a"'),
+        _rules('effect = "deny"\nsession = "*[a-z0-9]"', 'effect = "allow"\nsession = "a"'),
+        # Every file name, and no event: those come to what follows.
+        _rules('effect = "deny"\nname = "?*"', 'effect = "allow"\nsession = "a"'),
+        # A caller may be no tenant.
+        _rules('effect = "deny"\ntenant = "?*"', 'effect = "allow"\nsession = "a"'),
         _rules('effect = "deny"\nkind = "transcript"', 'effect = "allow"\nsession = "a"'),
     ],
 )
