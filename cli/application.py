@@ -19,7 +19,7 @@ from .exit_codes import ExitCode
 from .interrupts import Interrupts
 from .lazy import LazyGroup
 from .options import examples, interrupts_of, manner_options
-from .streams import OutputFailed, prepare, settle, talk, write_text
+from .streams import OutputFailed, prepare, require_output, settle, talk, write_text
 from .values import told
 
 __all__ = ["app", "run"]
@@ -147,6 +147,7 @@ def _invoke(args: list[str], interrupts: Interrupts) -> int:
 
 def _complete(args: list[str]) -> None:
     """Let click write what a shell asks for; it has no other work that could fail like this."""
+    require_output()
     try:
         app.main(args=args, prog_name="ctxaudit", complete_var=_COMPLETION)
     except OSError:

@@ -123,7 +123,7 @@ def check_attestation(ctx: click.Context, path: str, key: str, report: str | Non
     verifier = read_verifier(key, option="--key")
     label = label_of(path)
     try:
-        data = read_operator_file(path, max_bytes=MAX_ENVELOPE_BYTES)
+        data = read_operator_file(path, max_bytes=MAX_ENVELOPE_BYTES, named_pipes=False)
     except CtxauditError as error:
         raise click.UsageError(f"{label}: {error}", ctx) from None
     try:
@@ -145,7 +145,7 @@ def check_attestation(ctx: click.Context, path: str, key: str, report: str | Non
 def _sha256(ctx: click.Context, path: str) -> str:
     sha256 = hashlib.sha256()
     try:
-        for block in iterate_operator_file(path):
+        for block in iterate_operator_file(path, named_pipes=False):
             sha256.update(block)
     except CtxauditError as error:
         raise click.UsageError(f"--report: {label_of(path)}: {error}", ctx) from None

@@ -1,7 +1,8 @@
 """Carries out `ctxaudit compact --verify-receipt`.
 
 Guarantees: nothing is written. It is said whether kept blocks and receipt cover the original
-exactly once; where not, the first block that does not stands in the line, without its text.
+exactly once, costs included, as the counter of `--tokens` counts them; where not, the first block
+that does not stands in the line, without its text.
 
 Example:
     $ ctxaudit compact history.json --verify-receipt receipt.json --result compacted.json
@@ -20,11 +21,13 @@ from provenance.compaction import Receipt, ReceiptError, ReceiptProblem, verify_
 from provenance.errors import CtxauditError
 from provenance.fs import SourceChanged, read_operator_file
 from provenance.limits import DEFAULT_LIMITS
+from provenance.messages import TokenCounter
+from provenance.messages.tokens import counter_name
 
 from .compact_input import MESSAGES, read_given
 from .compact_order import CompactOrder
 from .compact_report import counted
-from .compacting import HEURISTIC, Refused, counter_named, prepared
+from .compacting import Refused, counter_named, prepared
 from .exit_codes import ExitCode
 from .operator_files import label_of
 from .streams import talk, write_text
@@ -33,6 +36,7 @@ __all__ = ["CHECK_SCHEMA", "check_receipt"]
 
 CHECK_SCHEMA = "ctxaudit.compaction-check/1"
 _LISTED = 1_000
+_OF_COSTS = ("counter: ", "tokens: ", "tokens_before: ", "tokens_after: ")
 
 
 class _Result(NamedTuple):
@@ -53,8 +57,8 @@ def check_receipt(ctx: click.Context, order: CompactOrder, receipt: str, result:
         click.UsageError: a file cannot be read.
     """
     try:
-        # The estimate is tried where no counter is named: a receipt does not say what counted.
-        counter = None if order.tokens == HEURISTIC else counter_named(order.tokens)
+        # What a receipt says of its counter is its own word, and chooses nothing here.
+        counter = counter_named(order.tokens)
     except CtxauditError as error:
         raise click.UsageError(str(error), ctx) from None
     try:
@@ -81,7 +85,7 @@ def check_receipt(ctx: click.Context, order: CompactOrder, receipt: str, result:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         talk(
             f"{ctx.command_path}: {file}: message {first.message} block {first.block}: "
-            f"{first.text}{more}"
+            f"{first.text}{more}{_hint(first, said, counter)}"
         )
         return ExitCode.CORRUPT
     return ExitCode.OK
@@ -89,10 +93,19 @@ def check_receipt(ctx: click.Context, order: CompactOrder, receipt: str, result:
 
 def _read(ctx: click.Context, path: str) -> Receipt:
     try:
-        data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_receipt_bytes)
+        data = read_operator_file(
+            path, max_bytes=DEFAULT_LIMITS.max_receipt_bytes, named_pipes=False
+        )
     except CtxauditError as error:
         raise click.UsageError(f"--verify-receipt: {label_of(path)}: {error}", ctx) from None
     return parse_receipt_file(data, limits=DEFAULT_LIMITS)
+
+
+def _hint(first: ReceiptProblem, said: Receipt, counter: TokenCounter) -> str:
+    """Say where costs that do not fit may be another counter's."""
+    if said.counter == counter_name(counter) or not first.text.startswith(_OF_COSTS):
+        return ""
+    return f"; the receipt names {said.counter or 'no counter'}: --tokens says what counts"
 
 
 def _covered(said: Receipt) -> str:

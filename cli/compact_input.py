@@ -130,7 +130,7 @@ def read_given(
 
 
 def _read(path: str) -> bytes:
-    return read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_document_bytes)
+    return read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_document_bytes, named_pipes=False)
 
 
 def _of_messages(label: str, data: bytes) -> Given:

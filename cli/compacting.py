@@ -128,7 +128,7 @@ def _compact(ctx: click.Context, order: CompactOrder, files: NewFiles) -> ExitCo
             observer=partial(_heard, layers, store),
         )
     # 4. No receipt leaves us that does not account for the original, or that nobody can read.
-    if problems := verify_receipt(messages, result):
+    if problems := verify_receipt(messages, result, counter=counter):
         raise Refused(
             ExitCode.TOOL_FAILED, f"{given.label}: receipt: {problems[0].text}; nothing was written"
         )
@@ -234,7 +234,7 @@ def _previous_summary(ctx: click.Context, path: str | None) -> str | None:
         return None
     label = f"--previous-summary: {label_of(path)}"
     try:
-        return read_operator_file(path, max_bytes=_MOST_SUMMARY_BYTES).decode()
+        return read_operator_file(path, max_bytes=_MOST_SUMMARY_BYTES, named_pipes=False).decode()
     except UnicodeDecodeError:
         fault = "file: expected UTF-8, got another encoding"
     except CtxauditError as error:

@@ -41,7 +41,9 @@ def read_verifier(path: str, *, option: str) -> Verifier:
         click.UsageError: it cannot be read or is none.
     """
     try:
-        return parse_verifier(_text(read_operator_file(path, max_bytes=MAX_KEY_BYTES)))
+        return parse_verifier(
+            _text(read_operator_file(path, max_bytes=MAX_KEY_BYTES, named_pipes=False))
+        )
     except CtxauditError as error:
         raise _refusal(option, path, error) from None
 
@@ -96,7 +98,7 @@ def read_held(path: str, verifier: Verifier, digests: Digests | None = None) -> 
         click.UsageError: it cannot be read, or is not of the key.
     """
     try:
-        data = read_operator_file(path, max_bytes=MAX_NOTE_BYTES)
+        data = read_operator_file(path, max_bytes=MAX_NOTE_BYTES, named_pipes=False)
         note_digest(digests, "--seal-checkpoint", data)
         return parse_held(data, verifier)
     except (CtxauditError, HeldCheckpointError) as error:

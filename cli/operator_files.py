@@ -128,7 +128,7 @@ def read_settings(
     from provenance.located_toml import MAX_TOML_CHARACTERS
 
     try:
-        data = read_operator_file(path, max_bytes=MAX_TOML_CHARACTERS)
+        data = read_operator_file(path, max_bytes=MAX_TOML_CHARACTERS, named_pipes=False)
         note_digest(digests, option, data)
         return parse(data.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -153,7 +153,9 @@ def read_lock(path: str | None, digests: Digests | None = None) -> NamedLock | N
 
     label = label_of(path)
     try:
-        data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_document_bytes)
+        data = read_operator_file(
+            path, max_bytes=DEFAULT_LIMITS.max_document_bytes, named_pipes=False
+        )
         note_digest(digests, "--lock", data)
         return NamedLock(parse_lock(data), label)
     except CtxauditError as error:
@@ -207,9 +209,24 @@ def note_absent_folder(option: str, path: str | None) -> None:
 
 
 def stdin_blocks() -> Iterator[bytes]:
-    """Give standard input in blocks, to its end; nothing where it is closed."""
-    if sys.stdin is None:
-        return
+    """Give standard input in blocks, to its end.
+
+    Raises:
+        click.UsageError: it is closed; said before the first block is asked for.
+    """
+    _require_stdin()
+    return _blocks()
+
+
+def _require_stdin() -> None:
+    if sys.stdin is None:  # closed by the caller (`<&-`)
+        raise click.UsageError(
+            "-: expected standard input, got a closed one",
+            click.get_current_context(silent=True),
+        )
+
+
+def _blocks() -> Iterator[bytes]:
     while (block := _next_block()) != b"":
         if block is None:
             _await_input()  # non-blocking and empty
@@ -247,12 +264,11 @@ def read_stdin(*, max_bytes: int, interrupts: Interrupts) -> tuple[bytes, bool]:
         What was read, and whether an interrupt ended the reading.
 
     Raises:
-        click.UsageError: there is more.
+        click.UsageError: there is more, or it is closed.
     """
+    _require_stdin()
     parts: list[bytes] = []
     size = 0
-    if sys.stdin is None:
-        return b"", False
     try:
         while True:
             interrupts.release()

@@ -111,7 +111,7 @@ def check(ctx: click.Context, order: CheckOrder) -> ExitCode:
     verifier = read_verifier(order.key, option="--key")
     label = label_of(order.proof)
     try:
-        data = read_operator_file(order.proof, max_bytes=MAX_PROOF_BYTES)
+        data = read_operator_file(order.proof, max_bytes=MAX_PROOF_BYTES, named_pipes=False)
     except CtxauditError as error:
         raise click.UsageError(f"{label}: {error}", ctx) from None
     # 1. The proof is one, and of an entry.
@@ -168,10 +168,12 @@ def _file_digests(ctx: click.Context, path: str, *, is_event: bool) -> set[str |
     try:
         if not is_event:
             sha256 = hashlib.sha256()
-            for block in iterate_operator_file(path):
+            for block in iterate_operator_file(path, named_pipes=False):
                 sha256.update(block)
             return {sha256.hexdigest()}
-        data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_foreign_record_bytes)
+        data = read_operator_file(
+            path, max_bytes=DEFAULT_LIMITS.max_foreign_record_bytes, named_pipes=False
+        )
     except CtxauditError as error:
         raise click.UsageError(f"--evidence: {label_of(path)}: {error}", ctx) from None
     # A file with the line may have its end, too; it is no part of the evidence.

@@ -88,7 +88,9 @@ def read_state(ctx: click.Context, path: str) -> DurableContextState:
         click.UsageError: it cannot be read.
     """
     try:
-        data = read_operator_file(path, max_bytes=DEFAULT_LIMITS.max_document_bytes)
+        data = read_operator_file(
+            path, max_bytes=DEFAULT_LIMITS.max_document_bytes, named_pipes=False
+        )
         return parse_state(data, limits=DEFAULT_LIMITS)
     except CtxauditError as error:
         raise click.UsageError(f"{label_of(path)}: {error}", ctx) from None

@@ -10,10 +10,12 @@ Example:
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 
 import click
 
 from provenance.audit.seal_writing import NothingToSeal, SealRefused, seal_home
+from provenance.audit.sealed_artifacts import ArtifactFaultCode
 from provenance.errors import CallerError, CtxauditError, DataError
 from provenance.fs import NameTaken, TrustedRoot
 from provenance.fs.key_files import create_key_files
@@ -61,6 +63,7 @@ def seal(
     origin: str | None,
     held: str | None,
     *,
+    accept_removed: bool,
     manner: Manner,
 ) -> ExitCode:
     """Seal a home and print the checkpoint; gives the exit code.
@@ -76,12 +79,13 @@ def seal(
         raise click.UsageError(f"{label}: expected a folder, got none that can be opened", ctx)
     try:
         with TrustedRoot(path) as home:
-            found = seal_home(home, signer, origin=origin, held=checkpoint)
+            found = seal_home(
+                home, signer, origin=origin, held=checkpoint, accept_removed=accept_removed
+            )
     except SealRefused as refusal:
-        for code, place, message in refusal.faults[:_LISTED]:
-            talk(f"ctxaudit seal: {label}: {place}: {message} ({code})")
-        if len(refusal.faults) > _LISTED:
-            talk(f"ctxaudit seal: {label}: and {len(refusal.faults) - _LISTED} more")
+        _list(label, refusal.faults)
+        if any(code == ArtifactFaultCode.REMOVED for code, _, _ in refusal.faults):
+            talk(f"ctxaudit seal: {label}: if a removal is right: --accept-removed seals it")
         said = "nothing was signed (seal_refused); see ctxaudit explain CODE"
         talk(f"ctxaudit seal: {label}: {said}")
         return ExitCode.CORRUPT if refusal.is_conclusive else ExitCode.INCONCLUSIVE
@@ -96,8 +100,7 @@ def seal(
     except CtxauditError as error:
         raise SealFailed(f"seal: {label}: {error}") from None
     write_text(found.note.decode("utf-8"))
-    for code, place, message in found.notices[:_LISTED]:
-        talk(f"ctxaudit seal: {label}: {place}: {message} ({code})")
+    _list(label, found.notices)
     if not manner.quiet:
         for name in found.further_versions[:_LISTED]:
             talk(f"ctxaudit seal: {label}: {name}: changed since the last seal, a further version")
@@ -107,3 +110,10 @@ def seal(
             f"{found.checkpoint.size} entries, {new}"
         )
     return ExitCode.OK
+
+
+def _list(label: str, told: Sequence[tuple[str, str, str]]) -> None:
+    for code, place, message in told[:_LISTED]:
+        talk(f"ctxaudit seal: {label}: {place}: {message} ({code})")
+    if len(told) > _LISTED:
+        talk(f"ctxaudit seal: {label}: and {len(told) - _LISTED} more")

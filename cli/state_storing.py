@@ -94,7 +94,9 @@ def put_state(ctx: click.Context, interrupts: Interrupts, order: PutOrder) -> No
 
 def _read(ctx: click.Context, interrupts: Interrupts, file: str) -> bytes:
     if file != _STDIN:
-        return read_operator_file(file, max_bytes=DEFAULT_LIMITS.max_document_bytes)
+        return read_operator_file(
+            file, max_bytes=DEFAULT_LIMITS.max_document_bytes, named_pipes=False
+        )
     data, is_interrupted = read_stdin(
         max_bytes=DEFAULT_LIMITS.max_document_bytes, interrupts=interrupts
     )

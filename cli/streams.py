@@ -1,8 +1,9 @@
 r"""Standard output and standard error, as a tool in a pipeline has to treat them.
 
 Guarantees: a reader that has left (`| head`) ends the output without a word and never the run; any
-other failed write raises `OutputFailed`, so that a full disk cannot pass for success. No character
-of any text makes a write fail, whatever the encoding of the terminal.
+other failed write raises `OutputFailed`, so that neither a full disk nor a standard output that is
+closed can pass for success. No character of any text makes a write fail, whatever the encoding of
+the terminal.
 
 Example:
     >>> one_line("a\x1b[31m\nb")
@@ -23,7 +24,16 @@ import click
 
 from .exit_codes import ExitCode
 
-__all__ = ["OutputFailed", "one_line", "prepare", "settle", "talk", "write_bytes", "write_text"]
+__all__ = [
+    "OutputFailed",
+    "one_line",
+    "prepare",
+    "require_output",
+    "settle",
+    "talk",
+    "write_bytes",
+    "write_text",
+]
 
 # A line for people; what is longer than this says nothing more.
 _LINE_CHARACTERS = 1_000
@@ -51,9 +61,7 @@ def write_text(text: str) -> None:
     Raises:
         OutputFailed: the write failed for another reason than a reader that has left.
     """
-    stream = sys.stdout
-    if stream is None:
-        return  # closed by the caller (`>&-`): nobody wants the data
+    stream = require_output()
     try:
         if isinstance(stream, io.TextIOWrapper):
             _write_all(stream, text.encode(stream.encoding, stream.errors or "strict"))
@@ -65,9 +73,7 @@ def write_text(text: str) -> None:
 
 def write_bytes(data: bytes) -> None:
     """Write raw bytes to standard output and hand them on at once; raises as `write_text`."""
-    stream = sys.stdout
-    if stream is None:
-        return
+    stream = require_output()
     try:
         _write_all(stream, data)
     except (OSError, ValueError) as error:
@@ -109,6 +115,17 @@ def one_line(text: str) -> str:
         for char in shown
     )
     return line if "##" not in line else _runner_command.sub("## ", line)
+
+
+def require_output() -> TextIO:
+    """Give standard output.
+
+    Raises:
+        OutputFailed: it is closed.
+    """
+    if sys.stdout is None:  # closed by the caller (`>&-`)
+        raise OutputFailed("standard output: expected to write, got a closed one")
+    return sys.stdout
 
 
 def _write_all(stream: TextIO, data: bytes) -> None:

@@ -62,6 +62,7 @@ _UNCHECKED = frozenset(
         "archive_member_unsupported",
         "container_over_limit",
         "container_unsupported",
+        "home_not_checked",
         "ledger_not_transcript",
         "record_over_limit",
         "reference_not_checked",

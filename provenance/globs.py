@@ -1,12 +1,14 @@
-r"""Globs of policies: which of them can match anything, so that no rule is written in vain.
+r"""Globs of policies: which can match anything and which match all, so that no rule is in vain.
 
 Guarantees: pure, in time that grows with the length of the glob. What is accepted means to
 `fnmatch.fnmatchcase` what it looks like: each class is closed, has its ranges the right way round
-and is denied by `!`. Whether a name of the pointer grammar can match is decided from its signs and
-its length alone.
+and is denied by `!`. Whether a name of the pointer grammar can match, and whether each one does, is
+decided from its signs and its length alone.
 
 Example:
     >>> can_match_name(parse_glob("hr-*")), can_match_name(parse_glob("hr/*"))
+    (True, False)
+    >>> matches_every_name(parse_glob("?*")), matches_every_name(parse_glob("a*"))
     (True, False)
 """
 
@@ -17,7 +19,7 @@ from collections.abc import Sequence
 
 from provenance.errors import CallerError
 
-__all__ = ["GlobError", "Token", "can_match_name", "parse_glob"]
+__all__ = ["GlobError", "Token", "can_match_name", "matches_every_name", "parse_glob"]
 
 # Of session ids and file names: `provenance.pointers` has the grammar, and a test compares them.
 _FIRST = frozenset(string.ascii_letters + string.digits)
@@ -71,6 +73,17 @@ def can_match_name(tokens: Sequence[Token]) -> bool:
     # A star before them can stand for the first sign, unless there is no room for one more.
     is_first = tokens[0] is not None or len(places) == _MOST_CHARACTERS
     return not is_first or bool(places[0] & _FIRST)
+
+
+def matches_every_name(tokens: Sequence[Token]) -> bool:
+    """Say whether a glob matches each session id and each file name of the grammar."""
+    places = [token for token in tokens if token is not None]
+    # Names are of any length, down to one sign.
+    if None not in tokens or len(places) > 1:
+        return False
+    # A place at the end has to take what is never the first sign, too.
+    needed = _NEXT if tokens[-1] is not None else _FIRST
+    return all(place >= needed for place in places)
 
 
 def _class(inner: str) -> frozenset[str]:

@@ -38,7 +38,7 @@ class Limits:
             list of an artifact of 800 GiB.
         max_document_bytes: largest state file, policy file or scanned text, in bytes.
         max_receipt_bytes: largest receipt of a compaction, in bytes. 256 MiB hold the rows of about
-            1.3 million blocks; reading one takes some twelve times its size in memory.
+            1.2 million blocks; reading one takes some twelve times its size in memory.
         read_attempts: how often a file that changes while it is read is read again.
     """
 

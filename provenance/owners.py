@@ -23,6 +23,7 @@ from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.resolution import Outcome, Reason, Strength
 from provenance.transcripts.envelope import ENVELOPE_FIELD_ABSENT
 from provenance.transcripts.foreign import resolve_records
+from provenance.transcripts.formats import NATIVE
 from provenance.transcripts.locate import OwnFile, SessionIndex, own_file_of
 from provenance.transcripts.reader import verify_events
 
@@ -60,6 +61,7 @@ class Owners:
         excerpt_chars: int = 0,
         threads: bool = True,
         on_finding: Callable[[Finding], None] | None = None,
+        formats: frozenset[str] | None = None,
     ) -> None:
         """Take the two roots; see `SourcePointerResolver` for the rest."""
         self.transcripts = transcripts
@@ -67,6 +69,7 @@ class Owners:
         self.limits = limits
         self.excerpt_chars = excerpt_chars
         self.on_finding = on_finding
+        self.formats = formats
         self._threads = threads
         self._said: set[tuple[str, str]] = set()
         # Whose session a file holds is told by it, whatever it is; it is read below `transcripts`.
@@ -135,6 +138,9 @@ class Owners:
         outcomes = []
         for sequence, *_ in details:
             event = events[sequence]  # type: ignore[index]
+            if event.sha256 is not None and not self._is_evidence(NATIVE):
+                outcomes.append(Outcome(Reason.REFUSED_BY_POLICY))
+                continue
             strength = None if event.sha256 is None else Strength.POSITION
             outcomes.append(
                 Outcome(
@@ -157,7 +163,11 @@ class Owners:
             wanted,
             limits=self.limits,
             excerpt_chars=self.excerpt_chars,
+            formats=self.formats,
         )
+
+    def _is_evidence(self, format_name: str) -> bool:
+        return self.formats is None or format_name in self.formats
 
     def _answer_artifacts(self, session_id: str, details: list[Detail]) -> list[Outcome]:
         self._check_root(self.artifacts, "artifacts")

@@ -84,7 +84,13 @@ def answer_in_processes(
             workers,
             process_context(),
             _start_worker,
-            (owners.transcripts, owners.artifacts, owners.limits, owners.excerpt_chars),
+            (
+                owners.transcripts,
+                owners.artifacts,
+                owners.limits,
+                owners.excerpt_chars,
+                owners.formats,
+            ),
         )
     except NO_PROCESSES:
         for task in tasks:
@@ -154,7 +160,11 @@ def _answer_here(owners: Owners, task: Task) -> Iterator[Answer]:
 
 
 def _start_worker(
-    transcripts: TrustedRoot, artifacts: TrustedRoot, limits: Limits, excerpt_chars: int
+    transcripts: TrustedRoot,
+    artifacts: TrustedRoot,
+    limits: Limits,
+    excerpt_chars: int,
+    formats: frozenset[str] | None,
 ) -> None:
     global _worker  # noqa: PLW0603 - one per process, set before its first task
     prepare_worker()
@@ -164,6 +174,7 @@ def _start_worker(
         limits=limits,
         excerpt_chars=excerpt_chars,
         threads=False,
+        formats=formats,
     )
 
 

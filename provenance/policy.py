@@ -23,7 +23,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from provenance.globs import GlobError, Token, can_match_name, parse_glob
+from provenance.globs import GlobError, Token, can_match_name, matches_every_name, parse_glob
 from provenance.located_toml import MAX_TOML_CHARACTERS, Place, TomlError, read_toml
 from provenance.pointers import SourcePointer, SourcePointerKind
 
@@ -51,6 +51,7 @@ _MAX_GLOB_CHARACTERS = 1_000
 _MAX_GLOB_STARS = 32
 _SHORT_DIGEST = 12
 _KINDS = tuple(str(kind) for kind in SourcePointerKind)
+_NAMED_KIND = str(SourcePointerKind.ARTIFACT)
 
 
 class PolicyError(TomlError):
@@ -208,8 +209,14 @@ def _require_reach(rules: Sequence[Rule], parsed: PolicyTable) -> None:
     decided: dict[str, int] = {}  # kinds, by the rule that matches all of one
     seen: dict[tuple[str, ...], int] = {}
     for rule in rules:
-        kinds = [kind for kind in _KINDS if _is_glob_match(rule.kind, kind)]
-        globs = (*kinds, rule.session, rule.name, rule.tenant)
+        # An event has no name, so that any other glob for it leaves artifacts alone.
+        kinds = [
+            kind
+            for kind in _KINDS
+            if _is_glob_match(rule.kind, kind) and (rule.name == "*" or kind == _NAMED_KIND)
+        ]
+        session, name = _simplest(rule.session), _simplest(rule.name)
+        globs = (*kinds, session, name, rule.tenant)
         before = seen.setdefault(globs, rule.number)
         if all(kind in decided for kind in kinds):
             before = max(decided[kind] for kind in kinds)
@@ -219,7 +226,7 @@ def _require_reach(rules: Sequence[Rule], parsed: PolicyTable) -> None:
                 f"rule {before}, which matches all of it",
                 ("rule", rule.number - 1),
             )
-        if rule.session.strip("*") == "" and rule.name == rule.tenant == "*":
+        if session == name == rule.tenant == "*":
             decided = dict.fromkeys(kinds, rule.number) | decided
     # With `default = "deny"` a rule that allows everything is somebody's will.
     denies = parsed.default == "deny" or any(rule.effect is Verdict.DENY for rule in rules)
@@ -228,6 +235,11 @@ def _require_reach(rules: Sequence[Rule], parsed: PolicyTable) -> None:
             "rule: expected a policy that decides something, got one that allows everything",
             ("default",),
         )
+
+
+def _simplest(glob: str) -> str:
+    """Give `*` for a glob that matches every session id and file name, else the glob."""
+    return "*" if matches_every_name(parse_glob(glob)) else glob
 
 
 def _rule_from(table: RuleTable, number: int) -> Rule:
@@ -248,7 +260,7 @@ def _rule_from(table: RuleTable, number: int) -> Rule:
             f"got {table.kind[:40]!a}",
             (*place, "kind"),
         )
-    if table.name != "*" and not _is_glob_match(table.kind, str(SourcePointerKind.ARTIFACT)):
+    if table.name != "*" and not _is_glob_match(table.kind, _NAMED_KIND):
         raise PolicyError(
             f"rule {number}: name: expected none beside kind {table.kind[:40]!a}, since an event "
             f"has no name, got {table.name[:40]!a}",

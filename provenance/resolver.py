@@ -75,6 +75,7 @@ class SourcePointerResolver:
         backend: BackendName = "auto",
         on_finding: Callable[[Finding], None] | None = None,
         sealed_ledger: SealedLedger | None = None,
+        formats: frozenset[str] | None = None,
     ) -> None:
         """Name the roots and the rules; no file is touched yet.
 
@@ -91,6 +92,8 @@ class SourcePointerResolver:
             sealed_ledger: ledger lines that a seal was proved to cover: where it gives one that
                 fits the pointer, BLAKE3 is compared instead of SHA-256, and the result says so in
                 `checked_by`. None computes SHA-256, always.
+            formats: transcripts of these formats alone are evidence, by their names; what is there
+                in another one is `denied` / `refused_by_policy`. None: of all that are known.
 
         Raises:
             TypeError: `authorize` is not callable, or a root is no path.
@@ -122,6 +125,7 @@ class SourcePointerResolver:
             limits=limits,
             excerpt_chars=max_excerpt_chars,
             on_finding=on_finding,
+            formats=formats,
         )
 
     @property

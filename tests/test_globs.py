@@ -9,12 +9,18 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from provenance.globs import GlobError, can_match_name, parse_glob
+from provenance.globs import GlobError, can_match_name, matches_every_name, parse_glob
 from provenance.pointers import is_name
 
 _GLOBS = st.text(alphabet="ab*?[]!-.1^/ ", min_size=1, max_size=8)
 _NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,8}", fullmatch=True)
+# A glob that lets one of these pass lets all pass: whatever it does not take stands here.
+_FIRST = string.ascii_letters + string.digits
+_PROBES = (*_FIRST, *(f"a{sign}" for sign in _FIRST + "._-"))
 _SIGNS = "".join(map(chr, range(0x180)))
+
+_ALL = ("*", "**", "?*", "*?", "*?*", "[A-Za-z0-9]*", "*[A-Za-z0-9]*", "[!/]*", "*[!/]", "[!._-]*")
+_NOT_ALL = ("?", "??*", "*??", "?*?", "a*", "*a*", "[A-Za-z]*", "*[A-Za-z0-9]", "*[!.]", "*.*", "")
 
 
 def test_the_signs_are_those_of_the_grammar() -> None:
@@ -57,7 +63,8 @@ def test_what_can_match_one_does(glob: str) -> None:
 @example("[a]xb", "axb")
 @example("[a!]b", "ab")
 @example("a[!]]b", "a.b")
-@example("*a*", "ba")
+@example("*a*", "bab")
+@example("a**", "ab")
 def test_each_place_matches_what_fnmatch_matches_there(glob: str, name: str) -> None:
     """A glob without stars is one place after the other, and each of them is what it matches."""
     try:
@@ -67,6 +74,26 @@ def test_each_place_matches_what_fnmatch_matches_there(glob: str, name: str) -> 
     places = "".join("*" if token is None else f"[{_class_of(token)}]" for token in tokens)
     assert fnmatchcase(name, glob) == fnmatchcase(name, places or glob)
     assert "**" not in places
+
+
+@given(_GLOBS | st.sampled_from(_ALL) | st.sampled_from(_NOT_ALL), _NAMES)
+def test_what_matches_every_name_does_so(glob: str, name: str) -> None:
+    try:
+        tokens = parse_glob(glob)
+    except GlobError:
+        return
+    matches_all = matches_every_name(tokens)
+    assert matches_all == all(fnmatchcase(probe, glob) for probe in _PROBES)
+    if matches_all:
+        assert fnmatchcase(name, glob)
+        assert can_match_name(tokens)
+
+
+@pytest.mark.parametrize(
+    ("glob", "all_"), [*[(glob, True) for glob in _ALL], *[(glob, False) for glob in _NOT_ALL]]
+)
+def test_which_match_every_name(glob: str, all_: bool) -> None:
+    assert matches_every_name(parse_glob(glob)) is all_
 
 
 def _class_of(token: frozenset[str]) -> str:
@@ -82,6 +109,7 @@ def _class_of(token: frozenset[str]) -> str:
             (glob, False)
             for glob in ("hr/*", ".*", "_a", "a b", "*:*", "[/]*", "[!A-Za-z0-9]x", "\u00e9")
         ],
+        ("[!!]a", True),
         ("a" * 200, True),
         ("a" * 201, False),
         ("a" * 201 + "*", False),

@@ -183,22 +183,22 @@ def _rules(*rules: str, default: str = "deny") -> str:
         (
             _DENIED + 'kind = "transcript"\nname = "a.txt"',
             (
-                "line 5: rule 1: name: expected none beside kind 'transcript', since an event has no "
-                "name, got 'a.txt'"
+                "line 5: rule 1: name: expected none beside kind 'transcript', since an event has "
+                "no name, got 'a.txt'"
             ),
         ),
         (
             _rules('effect = "deny"\nsession = "a"', 'effect = "allow"\nsession = "a"'),
             (
-                "line 5: rule 2: expected one that something comes to, got one behind rule 1, which "
-                "matches all of it"
+                "line 5: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
             ),
         ),
         (
             _rules('effect = "deny"', 'effect = "allow"\nsession = "a"'),
             (
-                "line 4: rule 2: expected one that something comes to, got one behind rule 1, which "
-                "matches all of it"
+                "line 4: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
             ),
         ),
         (
@@ -209,8 +209,8 @@ def _rules(*rules: str, default: str = "deny") -> str:
                 'effect = "allow"\nsession = "a"',
             ),
             (
-                "line 9: rule 3: expected one that something comes to, got one behind rule 2, which "
-                "matches all of it"
+                "line 9: rule 3: expected one that something comes to, got one behind rule 2, "
+                "which matches all of it"
             ),
         ),
         (
@@ -219,8 +219,53 @@ def _rules(*rules: str, default: str = "deny") -> str:
                 'effect = "allow"\nkind = "trans*"\nsession = "a"',
             ),
             (
-                "line 5: rule 2: expected one that something comes to, got one behind rule 1, which "
-                "matches all of it"
+                "line 5: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
+            ),
+        ),
+        *(
+            (
+                _rules(f'effect = "allow"\n{all_}', 'effect = "deny"', default="allow"),
+                (
+                    f"line {5 + all_.count(chr(10))}: rule 2: expected one that something comes "
+                    "to, got one behind rule 1, which matches all of it"
+                ),
+            )
+            for all_ in (
+                *(f'session = "{glob}"' for glob in ("**", "?*", "*?", "[A-Za-z0-9]*", "*[!/]*")),
+                'session = "?*"\nkind = "*"\nname = "*"',
+            )
+        ),
+        *(
+            (
+                _rules(
+                    'effect = "allow"\nkind = "transcript"\nsession = "*?"',
+                    f'effect = "allow"\nname = "{name}"',
+                    'effect = "deny"',
+                    default="allow",
+                ),
+                (
+                    "line 9: rule 3: expected one that something comes to, got one behind rule 2, "
+                    "which matches all of it"
+                ),
+            )
+            for name in ("**", "?*", "[!/]*")
+        ),
+        (
+            # Only artifacts have names.
+            _rules('effect = "deny"\nkind = "artifact"', 'effect = "allow"\nname = "a"'),
+            (
+                "line 5: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
+            ),
+        ),
+        (
+            _rules(
+                'effect = "deny"\nsession = "?*"\ntenant = "a"', 'effect = "allow"\ntenant = "a"'
+            ),
+            (
+                "line 6: rule 2: expected one that something comes to, got one behind rule 1, "
+                "which matches all of it"
             ),
         ),
         (
@@ -249,7 +294,12 @@ def test_what_is_said_of_a_policy(text: str, said: str) -> None:
         _rules('effect = "deny"\nname = "a"', 'effect = "allow"\nsession = "a"'),
         _rules('effect = "deny"\ntenant = "a"', 'effect = "allow"\nsession = "a"'),
         _rules('effect = "deny"\nname = "a"\ntenant = "a"', 'effect = "allow"\nsession = "a"'),
-        _rules('effect = "deny"\nsession = "?*"', 'effect = "allow"\nsession = "a"'),
+        _rules('effect = "deny"\nsession = "??*"', 'effect = "allow"\nsession = "a"'),
+        _rules('effect = "deny"\nsession = "*[a-z0-9]"', 'effect = "allow"\nsession = "a"'),
+        # Every file name, and no event: those come to what follows.
+        _rules('effect = "deny"\nname = "?*"', 'effect = "allow"\nsession = "a"'),
+        # A caller may be no tenant.
+        _rules('effect = "deny"\ntenant = "?*"', 'effect = "allow"\nsession = "a"'),
         _rules('effect = "deny"\nkind = "transcript"', 'effect = "allow"\nsession = "a"'),
     ],
 )

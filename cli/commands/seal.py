@@ -45,6 +45,11 @@ __all__ = ["command"]
     type=PathName(),
     help="A checkpoint that you hold from another day; the log has to contain it.",
 )
+@option(
+    "--accept-removed",
+    is_flag=True,
+    help="Seal that artifacts were removed which a seal covers; each is named on stderr.",
+)
 @manner_options
 @click.pass_context
 def command(
@@ -54,6 +59,7 @@ def command(
     key: str | None,
     origin: str | None,
     seal_checkpoint: str | None,
+    accept_removed: bool,
     color: str | None,
     quiet: bool,
 ) -> None:
@@ -62,7 +68,8 @@ def command(
     Sealed are the events of its transcripts, the lines of its artifact ledgers, its states and
     receipts and the entries of its lock file. Who keeps the printed checkpoint elsewhere can tell
     later whether the home was set back (--seal-checkpoint here and in verify); without one, nobody
-    can tell that the folder of the seals was removed, and a new history is begun.
+    can tell that the folder of the seals was removed, and a new history is begun. HOME's own
+    ctxaudit.toml keeps nothing out.
 
     Exit codes: 0 sealed, or nothing is new; 1 not written; 2 usage; 3 nothing to seal;
     4 something cannot be read; 14 what was sealed before no longer holds, the bytes of artifacts
@@ -72,5 +79,13 @@ def command(
         from ..sealing import seal
 
         manner = manner_from(ctx, color=color, quiet=quiet)
-        code = seal(ctx, home, key, origin, seal_checkpoint, manner=manner)
+        code = seal(
+            ctx,
+            home,
+            key,
+            origin,
+            seal_checkpoint,
+            accept_removed=accept_removed,
+            manner=manner,
+        )
     ctx.exit(code)

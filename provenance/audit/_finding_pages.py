@@ -92,6 +92,14 @@ FINDING_PAGES: dict[str, Page] = {
         "A session's folder was named in place of its home, or the ledger was copied.",
         "Name the home. Put nothing but transcripts into a folder of transcripts.",
     ),
+    "home_not_checked": (
+        "A state home lies below what was named; what its states cite was not checked.",
+        (
+            "A folder of homes was named, or a home lies in another one. In a tree only "
+            "transcripts are looked for, in a home only what is its own."
+        ),
+        "Name the home itself; several may be named. Its parent may stand beside it.",
+    ),
     "envelope_field_absent": (
         "A transcript record lacks a field of its envelope; the rest of it is in order.",
         "An older writer left out sequence, session_id or event_id.",

@@ -18,9 +18,9 @@ POLICY_FINDING_PAGES: dict[str, Page] = {
     "denied_by_target": (
         "The policy of the target itself keeps sources back that the operator's lets be read.",
         (
-            "Rules, the default or the list `refuse` in the target's `ctxaudit.toml`. What is kept "
-            "back is `denied`, which may hide that it is missing or corrupt; so this counts as "
-            "denied (13) whatever --fail-on leaves out."
+            "Rules, the default, `refuse` or `formats` in the target's `ctxaudit.toml`. What is "
+            "kept back is `denied`, which may hide that it is missing or corrupt; so this counts "
+            "as denied (13) whatever --fail-on leaves out."
         ),
         (
             "Ask the owner of the home for the evidence, forbid it in your own policy "

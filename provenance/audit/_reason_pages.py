@@ -68,9 +68,13 @@ REASON_PAGES: dict[str, Page] = {
         "The policy refuses this kind of evidence.",
         (
             "A `refuse` list names it: a short digest, or a file that has hard links, belongs to "
-            "another user, or may be written to by others (its folders and root, too)."
+            "another user, or may be written to by others (its folders and root, too). Or it is a "
+            "transcript of a format that the home's own ctxaudit.toml does not name in `formats`."
         ),
-        "Cite a full digest; make the file and its folders your own, with one name and go-w.",
+        (
+            "Cite a full digest; make the file and its folders your own, with one name and go-w; "
+            "name the format, if the home is to hold it."
+        ),
     ),
     "filesystem_denied": (
         "The operating system does not let this process read the source.",

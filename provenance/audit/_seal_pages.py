@@ -118,6 +118,11 @@ SEAL_PAGES: dict[str, Page] = {
         "Its tail was cut off, or the file was removed or replaced by a link.",
         _REWRITTEN,
     ),
+    "sealed_pool_rewritten": (
+        "What sealed events refer to in their log is another one than when it was sealed.",
+        "A pooled message, a raw call or an attachment of an Inspect sample was edited or removed.",
+        _REWRITTEN,
+    ),
     "sealed_ledger_line_edited": (
         "A line of an artifact ledger is another one than when it was sealed.",
         "An artifact was swapped together with the ledger line that describes it, or lines moved.",
@@ -134,12 +139,12 @@ SEAL_PAGES: dict[str, Page] = {
         _REWRITTEN,
     ),
     "sealed_artifact_removed": (
-        "A sealed artifact is gone, and a ledger line that no seal covers says it was removed.",
-        "It was removed since the last seal, by `gc` or by somebody who wrote that line.",
-        "Ask who removed it. If it was `gc`, seal again: then the removal is sealed, too.",
+        "A sealed artifact is gone, or to be gone, and a ledger line says that it was removed.",
+        "An error where no seal covers that line: `gc` removes nothing sealed. Else a warning.",
+        "Ask who removed it. If it was right, `ctxaudit seal --accept-removed` seals the removal.",
     ),
     "sealed_artifact_missing": (
-        "A sealed artifact, cited or not, is gone, and its ledger does not say so.",
+        "A sealed artifact, cited or not, is gone, and no ledger line with its digest says so.",
         "It was deleted by hand, not by `ctxaudit gc`; or a link, folder or pipe is in its place.",
         _ASK,
     ),
@@ -170,12 +175,12 @@ SEAL_PAGES: dict[str, Page] = {
     ),
     "not_sealed": (
         "No seal covers this.",
-        "A warning: it is newer than the last seal. An error: the next seal would not cover it.",
+        "A warning: the next seal covers it. An error: the next seal would not cover it, either.",
         "Run `ctxaudit seal`; with --min-strength sealed each cited source has to be covered.",
     ),
     "nothing_to_seal": (
         "There is nothing in this home that a seal would cover.",
-        "No transcript, ledger, state, receipt or lock file; or the home denies all sessions.",
+        "No transcript, ledger, state, receipt or lock file lies there.",
         "Look whether the right folder was named.",
     ),
     "seal_refused": (

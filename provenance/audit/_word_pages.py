@@ -73,7 +73,7 @@ WORD_PAGES: dict[str, dict[str, Page]] = {
             "Run again.",
         ),
         "uncited": (
-            "Transcripts and artifacts of a home that no state cites.",
+            "Transcripts and artifacts of a home that no state cites, nor your policy denies.",
             "They lie there, and nothing rests on them.",
             "Check them with --all, if they matter.",
         ),

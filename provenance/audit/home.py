@@ -2,7 +2,9 @@
 
 Guarantees: everything below the home is reached through its trusted root, so that no link in it
 leads elsewhere. A state or receipt that cannot be read is a finding and the rest is read. What
-nothing cites is counted, and handed on to be checked only where the operator asks for all.
+nothing cites is counted, and handed on to be checked only where the operator asks for all. What the
+operator's policy denies is neither, whether it is there or not; what only the home's own denies is
+counted all the same.
 
 Example:
     >>> from provenance.audit.notes import Notes
@@ -44,7 +46,13 @@ from provenance.errors import CtxauditError, DataError
 from provenance.findings import Finding, Severity
 from provenance.fs import Directory, Entry, SourceAbsent, TrustedRoot, is_temporary_name, read_whole
 from provenance.locks import LOCK_FILE
-from provenance.pointers import SourcePointerError, is_name, parse_source_pointer
+from provenance.pointers import (
+    SourcePointerError,
+    artifact_pointer,
+    is_name,
+    parse_source_pointer,
+    transcript_pointer,
+)
 from provenance.policy import MAX_POLICY_BYTES
 
 __all__ = ["HOME_MARKERS", "HomeReader", "is_own_transcript", "unaddressable"]
@@ -52,6 +60,8 @@ __all__ = ["HOME_MARKERS", "HomeReader", "is_own_transcript", "unaddressable"]
 _TRANSCRIPTS = "transcripts"
 _STATES = "states"
 _RECEIPTS = "receipts"
+# No rule asks for the digest.
+_ANY_DIGEST = "0" * 64
 HOME_MARKERS = frozenset({CONFIG_FILE, _TRANSCRIPTS, _STATES, _RECEIPTS, "seals", LOCK_FILE})
 
 
@@ -99,6 +109,7 @@ class HomeReader:
             ),
             limits=config.limits,
             policies=policies,
+            formats=config.formats,
             prefix=prefix,
             transcript_folder=f"{_TRANSCRIPTS}/" if own_transcripts else "",
             pins=HeldPins(own_lock),
@@ -204,7 +215,7 @@ class HomeReader:
         for entry in self._present(home, part, _TRANSCRIPTS):
             name = entry.name
             session_id, dot, ending = name.rpartition(".")
-            if not dot or ending != "jsonl":
+            if not dot or ending != "jsonl" or self._is_denied(part, session_id):
                 continue
             self.uncited += session_id not in cited
             # What is cited proves nothing of what follows it in the same file.
@@ -224,10 +235,22 @@ class HomeReader:
                 entry
                 for entry in self._present(home, part, session_id, ARTIFACT_FOLDER)
                 if (session_id, entry.name) not in cited
+                and not self._is_denied(part, session_id, entry.name)
             ]
             self.uncited += len(uncited)
             if self._request.check_all and uncited:
                 self._cite_stored(home, part, session_id, uncited)
+
+    def _is_denied(self, part: AuditPart, session_id: str, name: str | None = None) -> bool:
+        """Say whether the operator denies a transcript or artifact; only what can be cited is."""
+        if not is_name(session_id) or not (name is None or is_name(name)):
+            return False
+        pointer = (
+            transcript_pointer(session_id, 1)
+            if name is None
+            else artifact_pointer(session_id, name, _ANY_DIGEST)
+        )
+        return part.is_operators_denial(pointer, self._request.tenant)
 
     def _cite_stored(
         self, home: TrustedRoot, part: AuditPart, session_id: str, entries: list[Entry]

@@ -72,12 +72,14 @@ class HomeConfig:
     Attributes:
         limits: the operator's, or lower ones.
         policy: deny rules and refusals on top of the operator's policy; None: none.
+        formats: the only ones whose transcripts are evidence; None: all.
         is_broken: the file was not understood; nothing of it counts.
         findings: what was ignored, what was wrong.
     """
 
     limits: Limits
     policy: Policy | None = None
+    formats: frozenset[str] | None = None
     is_broken: bool = False
     findings: tuple[Finding, ...] = ()
 
@@ -101,7 +103,7 @@ def read_home_config(text: str, *, limits: Limits) -> HomeConfig:
         table = parse_toml(text)
         ignored = [key for key in table if _is_operators(key, table[key])]
         known = {key: value for key, value in table.items() if key not in ignored}
-        _require_known(known)
+        formats = _require_known(known)
         tightened, loose = _tighten(limits, known.get("limits", {}))
         rules = _policy_table(known)
         below = ("policy",) if isinstance(known.get("policy"), Mapping) else ()
@@ -118,6 +120,8 @@ def read_home_config(text: str, *, limits: Limits) -> HomeConfig:
     return HomeConfig(
         tightened,
         policy,
+        # None named narrows nothing.
+        frozenset(formats) or None,
         findings=tuple(
             Finding(
                 "untrusted_config_ignored",
@@ -144,16 +148,16 @@ def _is_operators(key: str, value: object) -> bool:
     return name in _OPERATOR_KEYS or any(word in name for word in _OPERATOR_WORDS)
 
 
-def _require_known(table: Mapping[str, object]) -> None:
+def _require_known(table: Mapping[str, object]) -> list[str]:
+    """Give the formats that a table names, once it is known to hold nothing unknown."""
     for key in table:
         if key not in _POLICY_KEYS and key not in ("formats", "limits", "policy"):
             raise PolicyError(f"{key[:60]!a}: expected a known key, got an unknown one", (key,))
     formats = table.get("formats", [])
-    if formats != [] and (
-        not isinstance(formats, list) or any(name not in format_names() for name in formats)
-    ):
+    if not isinstance(formats, list) or any(name not in format_names() for name in formats):
         known = ", ".join(format_names())
         raise PolicyError(f"formats: expected a list of {known}, got something else", ("formats",))
+    return [str(name) for name in formats]
 
 
 def _tighten(limits: Limits, table: object) -> tuple[Limits, list[_Ignored]]:

@@ -84,6 +84,8 @@ class AuditPart:
         artifacts: the artifact root; None where none is known.
         limits: the operator's, or the target's lower ones.
         policies: each has to allow.
+        formats: the transcripts that the target takes as evidence, by the names of their formats;
+            None: all.
         prefix: stands before file names that belong to this part, when there are several.
         transcript_folder: where the transcripts lie below the target, for the names of findings.
         citations: each distinct pointer, and what rests on it.
@@ -102,6 +104,7 @@ class AuditPart:
     artifacts: TrustedRoot | None = None
     limits: Limits = DEFAULT_LIMITS
     policies: tuple[Policy, ...] = ()
+    formats: frozenset[str] | None = None
     prefix: str = ""
     transcript_folder: str = ""
     citations: dict[str, list[Citation]] = field(default_factory=dict)
@@ -231,10 +234,14 @@ class AuditPart:
 
     def is_withheld(self, pointer: SourcePointer, tenant: str | None) -> bool:
         """Say whether the target's own policy alone keeps a pointer from being looked up."""
-        if self.verdict(pointer, tenant) is Verdict.ALLOW:
-            return False
+        return self.verdict(pointer, tenant) is not Verdict.ALLOW and not self.is_operators_denial(
+            pointer, tenant
+        )
+
+    def is_operators_denial(self, pointer: SourcePointer, tenant: str | None) -> bool:
+        """Say whether the operator's own policy keeps a pointer from being looked up."""
         operators = [one for one in self.policies if one.origin is not PolicyOrigin.TARGET]
-        return decide_together(operators, pointer, tenant=tenant).verdict is Verdict.ALLOW
+        return decide_together(operators, pointer, tenant=tenant).verdict is not Verdict.ALLOW
 
     @property
     def target_refuses_more(self) -> bool:
@@ -243,6 +250,10 @@ class AuditPart:
         for one in self.policies:
             (own if one.origin is PolicyOrigin.TARGET else operators).update(one.traits)
         return not own <= operators
+
+    def takes_format(self, name: str) -> bool:
+        """Say whether transcripts of a format are evidence here."""
+        return self.formats is None or name in self.formats
 
     def verdict(self, pointer: SourcePointer, tenant: str | None) -> Verdict:
         """Say what the joined policies decide."""

@@ -41,7 +41,9 @@ def cite_state(named: str, home: TrustedRoot, part: AuditPart) -> None:
     if not found:
         label = PurePath(named).name
         try:
-            data = read_operator_file(named, max_bytes=part.limits.max_document_bytes)
+            data = read_operator_file(
+                named, max_bytes=part.limits.max_document_bytes, named_pipes=False
+            )
             found.append((parse_state(data, limits=part.limits), named))
         except SourceAbsent:
             raise TargetError(

@@ -1,37 +1,52 @@
 """Which records of other agents' logs a seal covers: one row of records a session.
 
-Guarantees: a session that two logs tell differently has no row of its own; what a seal has of it is
+Guarantees: to a row belongs what its records refer to in the same log without holding it (pools). A
+session that two logs tell differently has no row of its own; what a seal has of it is
 looked for in each of them, and the other one is named. Nothing here asks a policy.
 
 Example:
     >>> rows = SessionRows()
-    >>> rows.add("s1", "a.jsonl", ["00"])
-    >>> rows.add("s1", "b.jsonl", ["01"])
-    >>> rows.row_of("s1", sealed=()) is None, rows.row_of("s1", sealed=["01"])
-    (True, SessionRow(digests=['01'], file='b.jsonl', other='a.jsonl'))
+    >>> rows.add("s1", "a.jsonl", Told(["00"], {}))
+    >>> rows.add("s1", "b.jsonl", Told(["01"], {}))
+    >>> rows.row_of("s1", Told([], {})) is None, rows.row_of("s1", Told(["01"], {}))
+    (True, SessionRow(told=Told(records=['01'], pools={}), file='b.jsonl', other='a.jsonl'))
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from provenance.errors import CtxauditError
 from provenance.fs import TrustedRoot
 from provenance.limits import Limits
+from provenance.transcripts.adapters.protocol import PooledParts
 from provenance.transcripts.discovery import Candidate, open_candidate
 from provenance.transcripts.formats import NATIVE
 from provenance.transcripts.records import Record
 from provenance.transcripts.sessions import session_name
 from provenance.transcripts.sources import SourceUnreadable
 
-__all__ = ["SessionRow", "SessionRows", "rows_in"]
+__all__ = ["SessionRow", "SessionRows", "Told", "rows_in"]
+
+
+class Told(NamedTuple):
+    """What a log, or a seal, has of a session: SHA-256 of each record, and of what pools hold."""
+
+    records: list[str]
+    pools: dict[str, list[str]]
+
+    def up_to(self, known: Told) -> Told:
+        """Give no more of it than there is of another."""
+        pools = {pool: row[: len(known.pools.get(pool, ()))] for pool, row in self.pools.items()}
+        return Told(self.records[: len(known.records)], pools)
 
 
 class SessionRow(NamedTuple):
-    """The records of a session: SHA-256 of each, the log, and another log that tells it too."""
+    """What is told of a session, the log, and another log that tells it too."""
 
-    digests: list[str]
+    told: Told
     file: str
     other: str = ""
 
@@ -43,11 +58,11 @@ class SessionRows:
         """Begin with none."""
         self._rows: dict[str, list[SessionRow]] = {}
 
-    def add(self, session: str, file: str, digests: list[str]) -> None:
+    def add(self, session: str, file: str, told: Told) -> None:
         """Add what one log has of a session; the same from a second log adds nothing."""
         rows = self._rows.setdefault(session, [])
-        if all(digests != row.digests for row in rows):
-            rows.append(SessionRow(digests, file))
+        if all(told != row.told for row in rows):
+            rows.append(SessionRow(told, file))
 
     def sessions(self) -> Iterator[str]:
         """Give the sessions, by name."""
@@ -57,31 +72,38 @@ class SessionRows:
         """Give the first log that tells a session."""
         return self._rows[session][0].file
 
-    def row_of(self, session: str, *, sealed: Sequence[str]) -> SessionRow | None:
+    def row_of(self, session: str, sealed: Told) -> SessionRow | None:
         """Give the row that a seal is held against; None where several are told and none is sealed.
 
         Args:
             session: its name.
-            sealed: the digests of its records that are sealed.
+            sealed: what is sealed of it.
         """
         rows = self._rows[session]
         if len(rows) == 1:
             return rows[0]
-        if not sealed:
+        if not sealed.records:
             return None
         # The log that has most of what is sealed, or as many records: one was altered in place.
         # What two of them go on with in their own ways is not known to be new.
         best = max(
             rows,
-            key=lambda row: (_in_common(row.digests, sealed), min(len(row.digests), len(sealed))),
+            key=lambda row: (
+                _in_common(row.told.records, sealed.records),
+                min(len(row.told.records), len(sealed.records)),
+                sum(
+                    _in_common(row.told.pools.get(one, ()), sealed.pools[one])
+                    for one in sealed.pools
+                ),
+            ),
         )
         other = next(row.file for row in rows if row is not best)
-        return SessionRow(best.digests[: len(sealed)], best.file, other)
+        return SessionRow(best.told.up_to(sealed), best.file, other)
 
 
-def rows_in(root: TrustedRoot, candidate: Candidate, *, limits: Limits) -> dict[str, list[str]]:
-    """Read the records of each session of a log; those that are no single row are left out."""
-    rows: dict[str, list[str]] = {}
+def rows_in(root: TrustedRoot, candidate: Candidate, *, limits: Limits) -> dict[str, Told]:
+    """Read what a log has of each session; those whose records are no single row are left out."""
+    rows: dict[str, Told] = {}
     torn: set[str] = set()
     try:
         with open_candidate(root, candidate, limits=limits) as opened:
@@ -92,11 +114,16 @@ def rows_in(root: TrustedRoot, candidate: Candidate, *, limits: Limits) -> dict[
                 if not isinstance(item, Record):
                     continue
                 session = session_name(item.session or named[0])
-                row = rows.setdefault(session, [])
+                row = rows.setdefault(session, Told([], {})).records
                 if item.ordinal == len(row) + 1:
                     row.append(item.sha256)
                 else:
                     torn.add(session)
+            if isinstance(opened.format, PooledParts):
+                for part in opened.format.pooled_parts(opened.source):
+                    if (told := rows.get(session_name(part.session))) is not None:
+                        digest = hashlib.sha256(part.data).hexdigest()
+                        told.pools.setdefault(part.pool, []).append(digest)
     except (CtxauditError, SourceUnreadable):
         return {}  # what is wrong with it, the audit of the transcript says
     return {session: row for session, row in rows.items() if session not in torn}

@@ -28,7 +28,7 @@ from provenance.artifacts.verify import RESERVED_SESSIONS
 from provenance.audit.part import AuditPart
 from provenance.audit.request import AuditRequest
 from provenance.audit.seal_documents import Troubles, read_documents
-from provenance.audit.seal_foreign import SessionRows, rows_in
+from provenance.audit.seal_foreign import SessionRows, Told, rows_in
 from provenance.audit.seal_lines import Lines, line_digests
 from provenance.audit.seal_places import find_instead
 from provenance.fs import (
@@ -137,6 +137,8 @@ class _Collector:
         self._torn: dict[tuple[str, str], int] = {}
         self._files: dict[str, str] = {}
         self._claims: dict[str, str] = {}
+        self._pools: dict[tuple[str, str], list[str]] = {}
+        self._known_pools = {pool for _, pool in sealed.pools}
 
     def collect(self) -> Collected:
         events = self._events()
@@ -147,7 +149,7 @@ class _Collector:
         leaves = HomeLeaves(events, ledgers, *documents, frozenset(skipped))
         # What is gone may have something else in its place.
         instead = find_instead(self._home, self._part, self._sealed, leaves)
-        leaves = replace(leaves, instead=instead)
+        leaves = replace(leaves, instead=instead, pools=self._pools)
         torn = {key: size for key, size in self._torn.items() if size and key not in unread}
         return Collected(
             leaves, unread, spoiled, frozenset(self._denied), torn, self._files, self._claims
@@ -178,11 +180,12 @@ class _Collector:
         for session in rows.sessions():
             if ("event", session) in self._denied:
                 continue
-            row = rows.row_of(session, sealed=self._sealed.events.get(session, []))
+            row = rows.row_of(session, self._known(session))
             if session in found:
                 self._claims[session] = rows.first_file(session)
             elif row is not None:
-                found[session] = row.digests
+                found[session] = row.told.records
+                self._pools |= {(session, pool): told for pool, told in row.told.pools.items()}
                 self._files[session] = row.file
                 if row.other:
                     self._claims[session] = row.other
@@ -225,12 +228,20 @@ class _Collector:
                     found.add(session, "/".join(candidate.names), kept)
         return found
 
-    def _kept_events(self, session: str, row: list[str], *, is_withheld: bool) -> list[str] | None:
+    def _known(self, session: str) -> Told:
+        """Give what is sealed of a session."""
+        pools = self._sealed.pools
+        return Told(
+            self._sealed.events.get(session, []),
+            {one: pools[session, one] for one in self._known_pools if (session, one) in pools},
+        )
+
+    def _kept_events(self, session: str, row: Told, *, is_withheld: bool) -> Told | None:
         """Ask for a session that only the content of a log names; None: nothing may be said.
 
         Args:
             session: as its records name it.
-            row: the digests of its records.
+            row: what a log has of it.
             is_withheld: the home denies a session that is called like the file.
         """
         key = "event", session
@@ -238,8 +249,7 @@ class _Collector:
             return None
         if not is_withheld and not self._is_withheld(key):
             return row
-        known = self._sealed.events.get(session)
-        return None if known is None else row[: len(known)]
+        return row.up_to(self._known(session)) if session in self._sealed.events else None
 
     def _ledgers(self) -> dict[str, Sequence[LedgerLeaf]]:
         root = self._part.artifacts

@@ -17,16 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from provenance.audit.home import HomeReader
-from provenance.audit.notes import Notes
 from provenance.audit.pace import Pace, batches
 from provenance.audit.part import AuditPart
-from provenance.audit.request import AuditRequest
-from provenance.audit.seal_leaves import Collected, collect, operators_part
-from provenance.audit.sealed_artifacts import ArtifactFaultCode, SealedArtifacts
+from provenance.audit.seal_leaves import Collected, collect
+from provenance.audit.sealed_artifacts import ArtifactFault, ArtifactFaultCode, SealedArtifacts
 from provenance.audit.verifying import PartVerifier
 from provenance.errors import CallerError, DataError
-from provenance.findings import Severity
 from provenance.fs import TrustedRoot
 from provenance.limits import DEFAULT_LIMITS, Limits
 from provenance.sealing.checkpoint import Checkpoint, is_origin
@@ -41,6 +37,9 @@ __all__ = ["NothingToSeal", "OriginError", "Seal", "SealRefused", "seal_home"]
 
 # How often another run may come first before we give up; each time it has done our work.
 _ATTEMPTS = 20
+_TRANSCRIPTS = "transcripts"
+
+_Told = tuple[str, str, str]
 
 
 class NothingToSeal(DataError):
@@ -84,7 +83,8 @@ class Seal:
         note: its bytes.
         added: how many entries are new; 0: nothing was written.
         further_versions: states and pins that changed and are sealed as further versions.
-        notices: code, place and message of what lies beside the log and is no part of it.
+        notices: code, place and message of each removal that was accepted, and of what lies beside
+            the log and is no part of it.
     """
 
     number: int
@@ -101,6 +101,7 @@ def seal_home(
     *,
     origin: str | None = None,
     held: Checkpoint | None = None,
+    accept_removed: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Seal:
     """Add what is new in a home to its log, and sign the head.
@@ -110,6 +111,7 @@ def seal_home(
         signer: the key; the same for all seals of a home.
         origin: what the log is called; None: as before, or like the key.
         held: a checkpoint of the key from another day, which the log has to contain.
+        accept_removed: seal ledger lines that say that sealed artifacts were removed; each is told.
         limits: bounds on what is read.
 
     Raises:
@@ -118,35 +120,24 @@ def seal_home(
         OriginError: the log is called otherwise.
         WriteFailed: the disk or file system refused.
     """
-    request = AuditRequest(limits=limits)
-    part = _part(home, request)
-    operators = operators_part(part, request)
+    part = AuditPart(
+        transcripts=home.subroot(_TRANSCRIPTS),
+        artifacts=home,
+        limits=limits,
+        transcript_folder=f"{_TRANSCRIPTS}/",
+        home=home,
+    )
     try:
         for _ in range(_ATTEMPTS):
-            seal = _Attempt(home, part, operators).seal(signer, origin, held)
+            seal = _Attempt(home, part, accept_removed).seal(signer, origin, held)
             if seal is not None:
                 return seal
     finally:
         part.close()
-        operators.close()
     raise SealRefused(
         (("seal_contended", SEALS_FOLDER, "seals: expected a turn, got other writers each time"),),
         is_conclusive=False,
     )
-
-
-def _part(home: TrustedRoot, request: AuditRequest) -> AuditPart:
-    """Give the home with its own denials: what nobody may rest on is not sealed."""
-    notes = Notes()
-    part = HomeReader(request, notes).part_of(home, prefix="")
-    faults = tuple(
-        (finding.code, finding.target, finding.message)
-        for finding in notes.listed()
-        if finding.severity is Severity.ERROR
-    )
-    if faults:
-        raise SealRefused(faults, is_conclusive=False)
-    return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +146,13 @@ class _Attempt:
 
     Attributes:
         home: its root.
-        part: the home with its own policy, which says what is not sealed.
-        operators: the same without it, under which the home is held against the log.
+        part: its roots and limits, without anything that the home says of itself.
+        accept_removed: whether new lines may say that sealed artifacts were removed.
     """
 
     home: TrustedRoot
     part: AuditPart
-    operators: AuditPart
+    accept_removed: bool
 
     def seal(self, signer: Signer, origin: str | None, held: Checkpoint | None) -> Seal | None:
         """Seal once; None where another run took the number."""
@@ -170,14 +161,14 @@ class _Attempt:
         _require_sound(log, is_held=held is not None)
         name = _origin(log, signer, origin)
         # 2. So does the home: nothing that was sealed was rewritten.
-        now = collect(self.home, self.operators, sealed=log.history, withheld_by=self.part)
+        now = collect(self.home, self.part, sealed=log.history)
         changed = _require_unaltered(log, now)
-        self._require_artifacts(SealedArtifacts(log.history, now))
+        accepted = self._require_artifacts(SealedArtifacts(log.history, now))
         # 3. What is new?
         leaves = new_leaves(log.history, now.leaves)
         number = len(log.checkpoints)
-        notices = _beside(log)
-        if not leaves:
+        notices = (*accepted, *_beside(log))
+        if not leaves:  # an accepted removal is one
             if log.last is None:
                 raise NothingToSeal("home: expected something to seal, got nothing")
             return Seal(number, log.last, log.notes[-1], 0, notices=notices)
@@ -196,19 +187,31 @@ class _Attempt:
             return None
         return Seal(number + 1, checkpoint, note, len(leaves), changed, notices)
 
-    def _require_artifacts(self, artifacts: SealedArtifacts) -> None:
-        """Look at the bytes, too: what the ledger says of them was compared already."""
-        found = []
-        with PartVerifier(self.operators) as verifier:
-            for batch in batches(list(artifacts.pointers()), Pace.for_jobs(1)):
-                found += [artifacts.fault_of(one) for one in verifier.verify(batch)]
-        # What `gc` removed is sealed as that now.
-        faults = [one for one in found if one and one.code is not ArtifactFaultCode.REMOVED]
+    def _require_artifacts(self, artifacts: SealedArtifacts) -> tuple[_Told, ...]:
+        """Look at the bytes, too: what the ledger says of them was compared already.
+
+        Gives the removals that the operator accepts; they are sealed as that now.
+        """
+        found: dict[str, ArtifactFault] = {}
+        with PartVerifier(self.part) as verifier:
+            for pointers, judge in (
+                (artifacts.pointers(), artifacts.fault_of),
+                (artifacts.new_removals(), artifacts.removal_of),
+            ):
+                for batch in batches(list(pointers), Pace.for_jobs(1)):
+                    for answer in verifier.verify(batch):
+                        fault = judge(answer)
+                        if fault is not None and not fault.is_accepted:
+                            found.setdefault(answer.pointer, fault)
+        removed = [one for one in found.values() if one.code is ArtifactFaultCode.REMOVED]
+        faults = [one for one in found.values() if not self.accept_removed or one not in removed]
         if faults:
             raise SealRefused(
                 tuple((str(one.code), one.target, one.message) for one in faults),
                 is_conclusive=any(one.code is not ArtifactFaultCode.NOT_COMPARED for one in faults),
             )
+        accepted = "artifact: its removal was accepted and is sealed now"
+        return tuple((str(one.code), one.target, accepted) for one in removed)
 
 
 def _require_sound(log: SealedLog, *, is_held: bool) -> None:

@@ -57,7 +57,11 @@ _STORE = STORE_PREFIX.decode()
 _RECEIPTS = RECEIPT_PREFIX.decode()
 _STORE_FILE = "states/states.sqlite3"
 _LEDGER_DIFFERENCES = (DifferenceCode.LEDGER_EDITED, DifferenceCode.LEDGER_REMOVED)
-_EVENT_DIFFERENCES = (DifferenceCode.EVENT_EDITED, DifferenceCode.EVENTS_REMOVED)
+_EVENT_DIFFERENCES = (
+    DifferenceCode.EVENT_EDITED,
+    DifferenceCode.EVENTS_REMOVED,
+    DifferenceCode.POOL_REWRITTEN,
+)
 _LOCK_DIFFERENCES = (DifferenceCode.LOCK_CHANGED, DifferenceCode.LOCK_REMOVED)
 
 
@@ -143,7 +147,7 @@ class PartSeal:
                 self._part.name_of(resolution.pointer),
                 Location(native_id=resolution.pointer),
                 "source: expected an entry of the log, got "
-                + ("one that is newer than the last seal" if is_new else "none"),
+                + ("one that no seal covers" if is_new else "none"),
             )
         )
         return resolution
@@ -183,16 +187,16 @@ class PartSeal:
         elif fault.code is ArtifactFaultCode.NOT_COMPARED:
             self._not_compared(fault.target, str(resolution.reason))
         else:
-            is_removed = fault.code is ArtifactFaultCode.REMOVED
-            severity = Severity.WARNING if is_removed else Severity.ERROR
+            severity = Severity.WARNING if fault.is_accepted else Severity.ERROR
             self._note(str(fault.code), severity, fault.target, fault.message)
 
     def finish(self) -> None:
         """Tell what is new and what was not asked for, and close."""
         if self._now is not None and self._artifacts is not None:
             for kind, name, count in unsealed(self._log.history, self._now.leaves):
-                if count > 0 and (kind, name) not in self._told_new:
-                    self._note_new(kind, name, f"{count} newer")
+                of = "event" if kind == "pool" else kind
+                if count > 0 and self._told_new.isdisjoint({(kind, name), (of, name)}):
+                    self._note_new(kind, name, f"{count} more")
             for (kind, name), size in sorted(self._now.torn.items()):
                 if (kind, name) not in self._told_new and not self._is_cut(kind, name, self._now):
                     self._note_new(kind, name, f"a line that is not whole ({size} bytes)")
@@ -283,7 +287,7 @@ class PartSeal:
 
     def _file_named(self, kind: str, name: str) -> str:
         match kind:
-            case "event":
+            case "event" | "pool":
                 files = {} if self._now is None else self._now.files
                 file = files.get(name, f"{name}.jsonl")
                 return f"{self._part.transcript_folder}{file}" if name else "transcripts"

@@ -1,9 +1,11 @@
 """Artifacts whose ledger lines are sealed: each that lies there has the bytes that were sealed.
 
-Guarantees: pure. An artifact may be gone only where its ledger says that it was removed, by a line
-of whatever day; one that lies there has to have the sealed bytes, whatever later lines say. What
-somebody put in its place (a link, a folder, a pipe) is no artifact: it is missing. Cited or not,
-and whatever the home itself denies, the answer is the same.
+Guarantees: pure. A ledger line that says that an artifact was removed excuses its absence only if
+that line is sealed, too, and has the digest of what was stored: whoever can write the home can
+write such a line, and `gc` removes nothing that a seal covers. What lies there has to have the
+sealed bytes, whatever later lines say. What somebody put in its place (a link, a folder, a pipe) is
+no artifact: it is missing. Cited or not, and whatever the home itself denies, the answer is the
+same.
 
 Example:
     >>> from provenance.sealing.history import HomeLeaves
@@ -15,12 +17,14 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 
+from provenance.artifacts.verify import ARTIFACT_FOLDER
 from provenance.audit.seal_leaves import Collected
-from provenance.pointers import parse_source_pointer
+from provenance.pointers import SourcePointer, parse_source_pointer
 from provenance.resolution import Reason, SourceResolution, SourceResolutionStatus
 from provenance.sealing.history import History
 from provenance.sealing.leaves import LedgerLeaf
@@ -36,7 +40,6 @@ class ArtifactFaultCode(StrEnum):
 
     ALTERED = "sealed_artifact_altered"
     MISSING = "sealed_artifact_missing"
-    # Whoever can write the home can write such a line; so can `gc`.
     REMOVED = "sealed_artifact_removed"
     NOT_COMPARED = "seal_not_compared"
     # The operator's policy denies it; told without its name.
@@ -51,11 +54,13 @@ class ArtifactFault:
         code: which.
         target: its file, relative to the home.
         message: one line: field, expected, got.
+        is_accepted: a later seal covers the removal, too: it is told, and no error.
     """
 
     code: ArtifactFaultCode
     target: str
     message: str
+    is_accepted: bool = False
 
 
 class SealedArtifacts:
@@ -65,6 +70,8 @@ class SealedArtifacts:
         """Take what the log says, and what was collected of the home."""
         self._sealed = sealed
         self._now = now
+        self._by_session: dict[str, dict[tuple[str, str], bool]] = {}
+        self._since: dict[str, frozenset[tuple[str, str]]] = {}
 
     def pointers(self, verified: Collection[tuple[str, str, str]] = ()) -> Iterator[str]:
         """Give the pointers that have to be verified, under the operator's policy alone.
@@ -72,12 +79,18 @@ class SealedArtifacts:
         Args:
             verified: session, file name and digest of what was found to have its bytes already.
         """
-        for session, lines in sorted(self._sealed.ledgers.items()):
+        for session in sorted(self._sealed.ledgers):
             if ("ledger", session) in self._now.denied:
                 continue
-            for name, digest in _stored(lines).items():
+            for name, digest in self._sealed_in(session):
                 if (session, name, digest) not in verified:
-                    yield f"artifact:{session}:{name}:{digest}"
+                    yield _pointer(session, name, digest)
+
+    def new_removals(self) -> Iterator[str]:
+        """Give pointers to what lines that no seal covers yet say was removed."""
+        for session in sorted(self._now.leaves.ledgers):
+            for name, digest in self._removed_since(session):
+                yield _pointer(session, name, digest)
 
     def count_denied(self) -> int:
         """Count the sessions that the operator's policy denies, as far as they are sealed."""
@@ -87,42 +100,98 @@ class SealedArtifacts:
         """Judge the answer for one of the pointers; None: it holds."""
         pointer = parse_source_pointer(resolution.pointer)
         session, name = pointer.session_id, pointer.artifact_name or ""
+        key = name, pointer.digest_prefix or ""
         reason = resolution.reason
+        is_accepted = False
         if resolution.status is SourceResolutionStatus.AVAILABLE:
             return None
         if reason in _DENIED:
             code, got = ArtifactFaultCode.NOT_ASKED, ""
-        elif reason in _REPLACED:
-            code, got = ArtifactFaultCode.MISSING, "something else in its place"
-        elif resolution.status is SourceResolutionStatus.MISSING:
-            # A ledger that cannot be read may say that it was removed.
-            is_told = ("ledger", session) not in self._now.leaves.skipped
-            code = ArtifactFaultCode.MISSING if is_told else ArtifactFaultCode.NOT_COMPARED
-            got = "nothing"
-            if self._is_removed(session, name):
+        elif reason in _REPLACED or resolution.status is SourceResolutionStatus.MISSING:
+            code = ArtifactFaultCode.MISSING
+            got = "something else in its place" if reason in _REPLACED else "nothing"
+            is_accepted = self._sealed_in(session).get(key, False)
+            if is_accepted:
                 code = ArtifactFaultCode.REMOVED
-                got = "nothing, and a ledger line newer than the seal that says it was removed"
+                got += ", and a sealed ledger line that says it was removed"
+            elif reason not in _REPLACED and key in self._removed_since(session):
+                code = ArtifactFaultCode.REMOVED
+                got += ", and a ledger line that no seal covers that says it was removed"
         elif resolution.conclusive and resolution.status is SourceResolutionStatus.CORRUPT:
             code, got = ArtifactFaultCode.ALTERED, "other ones"
         else:
             code, got = ArtifactFaultCode.NOT_COMPARED, "an answer that proves nothing"
         message = f"artifact: expected the sealed bytes, got {got} ({reason})"
-        return ArtifactFault(code, f"{session}/tool-results/{name}", message)
+        return ArtifactFault(code, _file_of(pointer), message, is_accepted)
 
-    def _is_removed(self, session: str, name: str) -> bool:
-        lines = self._now.leaves.ledgers.get(session, ())
-        events = [line.event for line in lines if line.filename == name]
-        return "removed" in [event for event in events if event != "renamed"][-1:]
+    def removal_of(self, resolution: SourceResolution) -> ArtifactFault | None:
+        """Judge the answer for one of `new_removals`; None: it is gone, as its line says.
+
+        A line that is sealed while the artifact lies there would excuse whoever takes it later.
+        """
+        if resolution.status is SourceResolutionStatus.MISSING:
+            return None
+        return ArtifactFault(
+            ArtifactFaultCode.REMOVED,
+            _file_of(parse_source_pointer(resolution.pointer)),
+            "ledger: expected no line that says removed of what is there, got one",
+        )
+
+    def _sealed_in(self, session: str) -> dict[tuple[str, str], bool]:
+        """Give name and digest of what sealed lines stored, and whether a later seal removed it."""
+        if session not in self._by_session:
+            lines = self._sealed.ledgers.get(session, [])
+            numbers = self._sealed.ledger_seals.get(session, [])
+            self._by_session[session] = _stored(lines, numbers)
+        return self._by_session[session]
+
+    def _removed_since(self, session: str) -> frozenset[tuple[str, str]]:
+        if session not in self._since:
+            known = len(self._sealed.ledgers.get(session, ()))
+            stored, last = set(), dict[tuple[str, str], str | None]()
+            for number, line in enumerate(self._now.leaves.ledgers.get(session, ())):
+                if line.filename is None or line.artifact_sha256 is None:
+                    continue
+                key = line.filename, line.artifact_sha256
+                if line.event == "stored":
+                    stored.add(key)
+                if line.event != "renamed" and number >= known:
+                    last[key] = line.event
+            removed = (key for key, event in last.items() if event == "removed" and key in stored)
+            self._since[session] = frozenset(removed)
+        return self._since[session]
 
 
-def _stored(lines: Collection[LedgerLeaf]) -> dict[str, str]:
-    """Give the digest of each artifact that the sealed lines leave in its place."""
-    found: dict[str, str] = {}
-    for line in lines:
-        if line.filename is None:
+def _file_of(pointer: SourcePointer) -> str:
+    """Give the file of an artifact, relative to the home."""
+    return f"{pointer.session_id}/{ARTIFACT_FOLDER}/{pointer.artifact_name}"
+
+
+def _pointer(session: str, name: str, digest: str) -> str:
+    return f"artifact:{session}:{name}:{digest}"
+
+
+def _stored(lines: Sequence[LedgerLeaf], numbers: Sequence[int]) -> dict[tuple[str, str], bool]:
+    """Give what the sealed lines stored, by name and digest, and whether it was removed later.
+
+    What was removed before the first seal that knows of it was never sealed as being there.
+
+    Args:
+        lines: of one ledger.
+        numbers: that of the seal with which each came; fewer: the rest came together.
+    """
+    found: dict[tuple[str, str], bool] = {}
+    since: dict[tuple[str, str], int | None] = {}
+    for line, number in zip_longest(lines, numbers[: len(lines)]):
+        if line.filename is None or line.artifact_sha256 is None:
             continue
-        if line.event == "stored" and line.artifact_sha256 is not None:
-            found[line.filename] = line.artifact_sha256
-        elif line.event == "removed":
-            found.pop(line.filename, None)
+        key = line.filename, line.artifact_sha256
+        if line.event == "stored":
+            found[key] = False
+            since.setdefault(key, number)
+        elif line.event == "removed" and key in found:
+            if since[key] == number:
+                del found[key], since[key]
+            else:
+                found[key] = True
     return found

@@ -61,7 +61,7 @@ def read_file(target: str, label: str, request: AuditRequest, maker: PlanMaker) 
             most = request.limits.max_document_bytes
             if not request.scan:
                 most = max(most, request.limits.max_receipt_bytes)
-            data = read_operator_file(target, max_bytes=most)
+            data = read_operator_file(target, max_bytes=most, named_pipes=False)
     except SourceAbsent:
         raise TargetError(f"{label}: expected a file or folder, got nothing of that name") from None
     except CtxauditError as error:

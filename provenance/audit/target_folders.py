@@ -1,7 +1,7 @@
 """A folder that was named: a state home, a tree of transcripts, or neither.
 
 Guarantees: a folder is walked without following a link, and what is passed over or cannot be read
-is told. A folder of a home's name does not hide what else lies there.
+is told; so is a state home below it. A folder of a home's name does not hide what else lies there.
 
 Example:
     >>> from provenance.audit.notes import Notes
@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from provenance.audit.home import HOME_MARKERS, is_own_transcript
 from provenance.audit.ledgers import LINES_ENDINGS, is_session_folder
+from provenance.audit.nested_homes import NestedHomes
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart
 from provenance.audit.request import CITING_FOLDERS, AuditRequest, TargetError
@@ -71,7 +72,13 @@ def read_folder(
             f"{label}: expected a state home or transcripts, got the {root.path.absolute().name} "
             "of a home; name the home, or a file in the folder"
         )
-    candidates = _candidates(root, prefix, notes, is_home=is_home)
+    candidates = _candidates(
+        root,
+        prefix,
+        notes,
+        is_home=is_home,
+        nested=None if request.only_transcripts else maker.nested,
+    )
     if is_home:
         # A folder of a home's name must not hide what else lies there.
         candidates = tuple(one for one in candidates if _is_foreign(root, one, request.limits))
@@ -81,6 +88,7 @@ def read_folder(
         return True
     part = maker.add_home(root, prefix=prefix)
     maker.homes.fill(root, part)
+    maker.nested.is_audited(root)
     if candidates:
         maker.add_tree(part, root, candidates, prefix=part.prefix)
     return True
@@ -109,9 +117,17 @@ def _is_foreign(home: TrustedRoot, candidate: Candidate, limits: Limits) -> bool
 
 
 def _candidates(
-    root: TrustedRoot, prefix: str, notes: Notes, *, is_home: bool
+    root: TrustedRoot,
+    prefix: str,
+    notes: Notes,
+    *,
+    is_home: bool,
+    nested: NestedHomes | None,
 ) -> tuple[Candidate, ...]:
-    """Walk a folder for what may hold transcripts; a folder that cannot be read is told."""
+    """Walk a folder for what may hold transcripts.
+
+    A folder that cannot be read is told, and so is a home below it.
+    """
 
     def is_told(names: tuple[str, ...]) -> bool:
         # What a home says of its own folders, it says itself.
@@ -132,7 +148,15 @@ def _candidates(
         severity, message = _PASSED_OVER[code]
         notes.add(Finding(code, severity, prefix + ("/".join(names) or "."), message=message))
 
-    return tuple(find_candidates(root, on_failure=on_failure, on_passed_over=on_passed_over))
+    def on_folder(names: tuple[str, ...], entries: Sequence[Entry]) -> None:
+        if names and nested is not None:
+            nested.look(root, names, entries, target=prefix + "/".join(names), in_home=is_home)
+
+    return tuple(
+        find_candidates(
+            root, on_failure=on_failure, on_passed_over=on_passed_over, on_folder=on_folder
+        )
+    )
 
 
 def not_a_session(label: str) -> TargetError:

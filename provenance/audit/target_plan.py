@@ -20,6 +20,7 @@ from pathlib import PurePath
 from provenance.audit.home import HomeReader
 from provenance.audit.labels import target_labels
 from provenance.audit.lock import NamedLock, lock_citations
+from provenance.audit.nested_homes import NestedHomes
 from provenance.audit.notes import Notes
 from provenance.audit.part import AuditPart, TranscriptTree
 from provenance.audit.request import CITING_FOLDERS, AuditRequest, TargetError
@@ -60,6 +61,7 @@ class PlanMaker:
     Attributes:
         labels: the targets, named without machine paths.
         homes: reads what state homes hold.
+        nested: knows the homes that lie below other folders which were named.
     """
 
     def __init__(
@@ -74,6 +76,8 @@ class PlanMaker:
         """
         self.labels = target_labels(request.targets)
         self.homes = HomeReader(request, notes, on_wait)
+        self.nested = NestedHomes()
+        self._notes = notes
         self._request = request
         self._parts: list[AuditPart] = []
         self._home_parts: list[AuditPart] = []
@@ -108,6 +112,7 @@ class PlanMaker:
             if self._request.lock is not None:
                 part.pins = replace(part.pins, named=self._request.lock.lock)
             _require_roots(part)
+        self._notes.extend(self.nested.findings())
         homes = self.homes
         return AuditPlan(self.labels, tuple(self._parts), homes.uncited, homes.graph)
 

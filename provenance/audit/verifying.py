@@ -20,7 +20,7 @@ from provenance.audit.lock import NO_PINS
 from provenance.audit.part import AuditPart
 from provenance.findings import Finding
 from provenance.fs import TrustedRoot
-from provenance.pointers import SourcePointer
+from provenance.pointers import SourcePointer, SourcePointerKind
 from provenance.policy import Verdict
 from provenance.resolution import Reason, SourceResolution, resolution_for
 from provenance.resolver import SourcePointerResolver
@@ -29,6 +29,7 @@ __all__ = ["PartVerifier"]
 
 # Nothing lies below a device; for the kind of pointer that a part has no root for.
 _NO_ROOT = "/dev/null"
+_TRANSCRIPT = str(SourcePointerKind.TRANSCRIPT)
 
 
 class PartVerifier:
@@ -63,6 +64,7 @@ class PartVerifier:
             limits=part.limits,
             on_finding=on_finding,
             sealed_ledger=part.sealed_ledger,
+            formats=part.formats,
         )
 
     def verify(self, pointers: Sequence[str], *, jobs: int = 1) -> list[SourceResolution]:
@@ -82,7 +84,10 @@ class PartVerifier:
         if answer.pointer in self._refused:
             kind = answer.source_type
             return resolution_for(answer.pointer, Reason.REFUSED_BY_POLICY, source_type=kind)
-        if answer.reason is Reason.REFUSED_BY_POLICY and self._part.target_refuses_more:
+        if answer.reason is Reason.REFUSED_BY_POLICY and (
+            self._part.target_refuses_more
+            or (self._part.formats is not None and answer.source_type == _TRANSCRIPT)
+        ):
             self.withheld.add(answer.pointer)  # told by the open file
         return answer if self._part.pins == NO_PINS else self._part.pins.hold(answer)
 

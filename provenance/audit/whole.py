@@ -29,6 +29,7 @@ from provenance.audit.whole_words import (
     WholeCheck,
     denied,
     finding_of,
+    format_not_named,
     no_transcript,
     other_file,
     reference_of,
@@ -220,6 +221,8 @@ def _native(asked: Asked, source: Source) -> WholeCheck:
     with asked.folder() as folder:
         if is_ledger(folder, asked.name):
             return no_transcript(target, session_id)
+        if not asked.part.takes_format(NATIVE):
+            return format_not_named(target, NATIVE, session_id)
         strict = check_transcript(folder, session_id, limits=asked.part.limits)
     number = None if strict.first_bad is None else strict.first_bad[0]
     bad = _SequenceAt(number)
@@ -292,6 +295,8 @@ def _foreign(asked: Asked, found: TranscriptFormat, source: Source) -> WholeChec
         and asked.wants_any(guarded(iter(found.record_sessions(source))))
     ):
         return WholeCheck(None, is_left_out=True)
+    if not asked.part.takes_format(found.name):
+        return format_not_named(target, found.name, session_name(sessions[0]))
     check = check_source(
         source,
         found,

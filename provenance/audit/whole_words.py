@@ -29,6 +29,7 @@ __all__ = [
     "WholeCheck",
     "denied",
     "finding_of",
+    "format_not_named",
     "no_transcript",
     "other_file",
     "reference_of",
@@ -211,6 +212,16 @@ def denied(target: str, session_id: str) -> WholeCheck:
     """Say that a policy denies a transcript."""
     fault = strict_fault(Reason.POLICY_DENIED, _NO_LINE)
     return refused(target, NATIVE, fault, session_id)
+
+
+def format_not_named(target: str, kind: str, session_id: str) -> WholeCheck:
+    """Say that the target's own settings do not take a transcript of this format as evidence."""
+    fault = Fault(
+        str(Reason.REFUSED_BY_POLICY),
+        Severity.ERROR,
+        "format: expected one of the formats that ctxaudit.toml names, got another",
+    )
+    return refused(target, kind, fault, session_id)
 
 
 def no_transcript(target: str, session_id: str) -> WholeCheck:

@@ -78,7 +78,8 @@ def is_transcript_withheld(whole: WholeCheck, part: AuditPart, *, tenant: str | 
     if whole.checked is None:
         return False
     codes = set(whole.checked.findings)
-    if Reason.REFUSED_BY_POLICY in codes and part.target_refuses_more:
+    refuses_more = part.target_refuses_more or not part.takes_format(whole.checked.format)
+    if Reason.REFUSED_BY_POLICY in codes and refuses_more:
         return True
     return Reason.POLICY_DENIED in codes and any(
         part.is_withheld(transcript_pointer(session, 1), tenant)

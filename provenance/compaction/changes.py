@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from provenance.compaction.canonical_form import digest_of
 from provenance.compaction.view import DIGEST_LENGTH, Entry
-from provenance.messages.shapes import Block
+from provenance.messages.shapes import ROLES, Block, field, to_json_value
 from provenance.messages.tokens import HeuristicCounter, TokenCounter
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "InsertedBlock",
     "call_id_of",
     "digest_of",
+    "said_role",
 ]
 
 # A longer one, or one that no file can hold, stands in a receipt as its digest.
@@ -48,6 +49,7 @@ class ChangedBlock(NamedTuple):
         tokens: what the original block cost.
         pointer: where its text was spilled to; None where it was not.
         changed_to: digest of what stands in its place; None: it is gone.
+        role: of its message, as that says it; None where it says none.
     """
 
     message: int
@@ -59,6 +61,7 @@ class ChangedBlock(NamedTuple):
     tokens: int
     pointer: str | None = None
     changed_to: str | None = None
+    role: str | None = None
 
 
 class InsertedBlock(NamedTuple):
@@ -87,6 +90,19 @@ def call_id_of(block: Block) -> str | None:
     if len(call_id) > _LONGEST_CALL_ID or not (call_id.isascii() or _is_encodable(call_id)):
         return f"sha256:{digest_of(call_id)}"
     return call_id
+
+
+def said_role(message: object) -> str | None:
+    """Give a message's role as a receipt has it: one that no provider knows stands as its digest.
+
+    A role is what a message says, and a receipt holds no text of one.
+    """
+    role = message.get("role") if type(message) is dict else field(message, "role")
+    if role is None:
+        return None
+    if type(role) is not str:
+        role = to_json_value(role)
+    return role if isinstance(role, str) and role in ROLES else f"sha256:{digest_of(role)}"
 
 
 class ChangeLog:
@@ -145,13 +161,22 @@ class ChangeLog:
                     costs[at],
                     pointer,
                     None,
+                    said_role(entry.message),
                 ),
             )
         else:
             # `_replace` takes five times as long.
             noted = _new(
                 ChangedBlock,
-                (*known[:4], layer, known.sha256, known.tokens, pointer or known.pointer, None),
+                (
+                    *known[:4],
+                    layer,
+                    known.sha256,
+                    known.tokens,
+                    pointer or known.pointer,
+                    None,
+                    known.role,
+                ),
             )
         self._removed[place] = noted
         if changed is not None:

@@ -29,6 +29,7 @@ LAYER = "file_read_deduplication"
 _is_range = re.compile(
     r"[A-Za-z]{0,8}[ ]?[0-9]{1,12}(?:[ ]?(?:[-:,]|\.\.)[ ]?[0-9]{0,12})?"
 ).fullmatch
+_is_one_word = re.compile(r"\S+").fullmatch
 # Names of the module are read faster than those of an enum.
 _CALL, _RESULT = BlockKind.TOOL_CALL, BlockKind.TOOL_RESULT
 _WHOLE = ""  # of a file; else which part, as the canonical text of the other arguments
@@ -57,13 +58,10 @@ def deduplicate(view: View, log: ChangeLog, config: CompactionConfig, spiller: S
 
 
 def _read_of(block: Block, by_call: Mapping[object, _Read]) -> tuple[str | None, str]:
-    said = read_path_of(block)
-    if said is not None:
-        return said, _WHOLE
-    read = by_call.get(block.call_id)
-    if read is None or _failed(block):
+    if _failed(block):
         return None, _WHOLE
-    return read
+    said = read_path_of(block)
+    return (said, _WHOLE) if said is not None else by_call.get(block.call_id, (None, _WHOLE))
 
 
 def _failed(block: Block) -> bool:
@@ -88,14 +86,20 @@ def _reads_by_call(view: View, config: CompactionConfig) -> dict[object, _Read]:
 
 
 def _part(arguments: Mapping[str, object]) -> str:
-    """Give which part of a file is read: numbers, lists of them, and texts that are a range."""
-    part = {name: value for name, value in arguments.items() if _says_where(value)}
+    """Give which part of a file is read, or how much of it: what is no flag and no sentence."""
+    part = {name: value for name, value in arguments.items() if _may_say_where(value)}
     return canonical_block(part).decode() if part else _WHOLE
 
 
-def _says_where(value: object) -> bool:
-    if isinstance(value, str):
-        return _is_range(value) is not None
-    if isinstance(value, list | tuple):
-        return any(map(_says_where, value))
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _may_say_where(value: object) -> bool:
+    match value:
+        case bool():
+            return False
+        case str():
+            return _is_range(value) is not None or _is_one_word(value) is not None
+        case int() | float():
+            return True
+        case list() | tuple() | dict():
+            return bool(value)
+        case _:
+            return False

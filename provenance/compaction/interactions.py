@@ -107,8 +107,11 @@ def _with_bound_thinking(view: View, gone: Gone) -> None:
         places = {
             (at - start, block.index) for at in range(start, end) for block in gone.get(at, ())
         }
+        more: dict[int, list[Block]] = {}
         for at, number in bound_thinking(rows, places):
-            gone[start + at] = [*gone.get(start + at, ()), rows[at][1][number]]
+            more.setdefault(start + at, []).append(rows[at][1][number])
+        for at, blocks in more.items():
+            gone[at] = [*gone.get(at, ()), *blocks]
 
 
 def _placed(view: View, gone: Gone) -> Iterator[tuple[Entry, Block]]:

@@ -100,4 +100,5 @@ def _begun(messages: Sequence[Any]) -> tuple[View, ChangeLog, Spiller]:
     counter = HeuristicCounter()
     view = View.of(messages, counter)
     view.interactions()
+    summary.mark_earlier_summary(view, None)
     return view, ChangeLog(counter), Spiller(None, wanted=False)

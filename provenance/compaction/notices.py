@@ -27,9 +27,11 @@ from threading import Lock
 from typing import NamedTuple
 
 __all__ = [
+    "Cut",
     "Notice",
     "SpilledEnds",
     "cut",
+    "cut_in",
     "is_shortened",
     "notices_in",
     "possible_pointers",
@@ -45,7 +47,7 @@ _find_notices = re.compile(
     r"Read on: ctxaudit show (?P=pointer) --lines A:B\]\n",
 ).finditer
 _find_cut = re.compile(
-    r"\n\n\[\.\.\. truncated: the first (?P<shown>[0-9]{1,19}) of [0-9]{1,19}"
+    r"\n\n\[\.\.\. truncated: the first (?P<shown>[0-9]{1,19}) of (?P<total>[0-9]{1,19})"
     r" characters are shown \.\.\.\]\Z"
 ).search
 # The longest notice of a beginning, by far.
@@ -73,6 +75,13 @@ class Notice(NamedTuple):
         return 1 + len(spilled("", "", self.total, self.pointer))
 
 
+class Cut(NamedTuple):
+    """What the notice of a cut text says: how many characters are shown, and of how many."""
+
+    shown: int
+    total: int
+
+
 class SpilledEnds(NamedTuple):
     """What stands in the prompt of a spilled text.
 
@@ -92,6 +101,20 @@ class SpilledEnds(NamedTuple):
 def cut(shown: int, total: int) -> str:
     """Say at the end of a text that it is only the beginning of one."""
     return f"\n\n[... truncated: the first {shown} of {total} characters are shown ...]"
+
+
+def cut_in(text: str) -> Cut | None:
+    """Read a text as a cut one by what stands at its end, whoever wrote that; None: it is none.
+
+    A tool can print it, too. What follows from it is no more than that the text is not cut for the
+    sake of the notice alone, and that a shorter beginning of it still says how long the whole was.
+    """
+    found = _find_cut(text, max(0, len(text) - _MOST_OF_CUT))
+    if found is None:
+        return None
+    one = Cut(int(found["shown"]), int(found["total"]))
+    is_true = 0 < one.shown == found.start() and one.shown < one.total
+    return one if is_true and found.group() == cut(*one) else None
 
 
 def spilled(head: str, tail: str, total: int, pointer: str) -> str:
@@ -176,11 +199,12 @@ def is_shortened(original: str, shown: str, pointer: str | None) -> bool:
 
 
 def _is_beginning(original: str, shown: str) -> bool:
-    found = _find_cut(shown, max(0, len(shown) - _MOST_OF_CUT))
-    if found is None:
+    one, before = cut_in(shown), cut_in(original)
+    if one is None or not shown.startswith(original[: one.shown]):
         return False
-    length = int(found["shown"])
-    return 0 < length < len(original) and shown == original[:length] + cut(length, len(original))
+    if before is not None and one.shown < before.shown:
+        return one.total == before.total
+    return one.shown < len(original) == one.total
 
 
 def _notice(left_out: int, total: int, pointer: str) -> str:

@@ -33,7 +33,7 @@ from provenance.compaction.results import (
 )
 from provenance.compaction.spilling import Spiller, SpillFunction
 from provenance.compaction.view import View
-from provenance.messages.tokens import HeuristicCounter, TokenCounter
+from provenance.messages.tokens import HeuristicCounter, TokenCounter, counter_name
 
 __all__ = ["compact_context", "compact_context_async", "compact_if_needed"]
 
@@ -197,6 +197,8 @@ class _Run:
         config, log, spiller = self._config, self._log, self._spiller
         # 1. A copy: what follows is disposable. Each message is counted once.
         view = View.of(messages, self._counter, soft_limit=config.soft_limit)
+        # The caller's list may grow while a summarizer works.
+        count = len(view.entries)
         # 2. The tool protocol, before anything else.
         view.interactions()
         before = view.tokens
@@ -228,13 +230,14 @@ class _Run:
             )
         # 5. The receipt.
         receipt = Receipt(
-            original_messages=len(messages),
+            original_messages=count,
             result_messages=len(view.entries),
             tokens_before=before,
             tokens_after=view.tokens,
             applied_layers=applied,
             removed=log.removed,
             inserted=log.inserted(view.entries),
+            counter=counter_name(self._counter),
         )
         return CompactionResult(
             messages=view.messages(),

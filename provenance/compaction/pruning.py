@@ -32,12 +32,8 @@ def prune(view: View, log: ChangeLog, config: CompactionConfig, spiller: Spiller
     # The first message after the instructions is the original request.
     staying = set(range(min(count, leading_systems(view) + 1)))
     staying.update(range(max(0, count - config.keep_recent_messages), count))
-    # An acknowledgement may go: it must not be left as the last message.
-    staying.update(
-        index
-        for index, entry in enumerate(view.entries)
-        if entry.is_kept and entry.role != "assistant"
-    )
+    # Its acknowledgement may go: it must not be left as the last message.
+    staying.update(index for index, entry in enumerate(view.entries) if entry.is_never_pruned)
     if len(staying) == count:
         return
     pairs = bonds(view)

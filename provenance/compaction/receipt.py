@@ -42,6 +42,8 @@ class Receipt:
         applied_layers: which layers saved something, in order.
         removed: every block that is gone or changed, in the order of the original.
         inserted: every block that a layer put in, in the order of the result.
+        counter: what counted, `heuristic` or the name of a vocabulary; None: another counter, or
+            the receipt does not say.
     """
 
     original_messages: int
@@ -51,6 +53,7 @@ class Receipt:
     applied_layers: tuple[str, ...]
     removed: tuple[ChangedBlock, ...]
     inserted: tuple[InsertedBlock, ...]
+    counter: str | None = None
 
     @property
     def pointers(self) -> tuple[str, ...]:
@@ -65,6 +68,7 @@ class Receipt:
             "result_messages": self.result_messages,
             "tokens_before": self.tokens_before,
             "tokens_after": self.tokens_after,
+            "counter": self.counter,
             "applied_layers": list(self.applied_layers),
             "removed": [_plain(one) for one in self.removed],
             "inserted": [_plain(one) for one in self.inserted],

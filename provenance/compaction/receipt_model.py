@@ -33,6 +33,7 @@ _Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 _Count = Annotated[int, Field(ge=0, le=_MOST)]
 _Text = Annotated[str, StringConstraints(max_length=_LONGEST)]
 _KINDS = Literal["text", "tool_call", "tool_result", "thinking", "other"]
+_COUNTERS = Literal["heuristic", "cl100k_base", "claude_legacy", "o200k_base"]
 
 
 class _Strict(BaseModel):
@@ -49,6 +50,7 @@ class _Changed(_Strict):
     tokens: _Count
     pointer: _Text | None
     changed_to: _Digest | None
+    role: _Text | None = None
 
 
 class _Inserted(_Strict):
@@ -67,6 +69,7 @@ class ReceiptModel(_Strict):
     result_messages: _Count
     tokens_before: _Count
     tokens_after: _Count
+    counter: _COUNTERS | None = None
     applied_layers: _List[_Text]
     removed: _List[_Changed]
     inserted: _List[_Inserted]
@@ -128,6 +131,7 @@ def parse_receipt(text: str | bytes) -> Receipt:
             InsertedBlock(one.message, one.block, one.layer, one.sha256, tuple(one.stands_for))
             for one in model.inserted
         ),
+        counter=model.counter,
     )
 
 

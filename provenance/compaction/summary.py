@@ -45,14 +45,24 @@ Asking = Generator[str, SummaryResult, SummaryResult]
 
 
 def mark_earlier_summary(view: View, previous_summary: str | None) -> None:
-    """Mark the summary of an earlier compaction, and its acknowledgement, where they stand."""
-    if not _is_given(previous_summary):
-        return
-    for entry, after in zip(view.entries, [*view.entries[1:], None], strict=True):
-        if entry.role == "user" and _text_of(entry) == f"{SUMMARY_HEAD}\n{previous_summary}":
-            entry.is_kept = True
-            if after is not None and _text_of(after) == ACKNOWLEDGEMENT:
-                after.is_kept = True
+    """Mark the summary of an earlier compaction, and its acknowledgement, where they stand.
+
+    Where the caller does not say what it was, the first of the user's messages that stands under
+    the heading of a summary is kept from being pruned, and no more: to whoever summarises it, it
+    is a message like any other.
+    """
+    is_said = _is_given(previous_summary)
+    for index, entry in enumerate(view.entries):
+        text = _text_of(entry) if entry.role == "user" else None
+        if text is None or not text.startswith(f"{SUMMARY_HEAD}\n"):
+            continue
+        if not is_said:
+            entry.is_never_pruned = True
+            return
+        if text == f"{SUMMARY_HEAD}\n{previous_summary}":
+            entry.is_kept = entry.is_never_pruned = True
+            for after in view.entries[index + 1 : index + 2]:
+                after.is_kept = _text_of(after) == ACKNOWLEDGEMENT
             return
 
 
@@ -165,8 +175,13 @@ def _cost(entries: Sequence[Entry]) -> int:
     return sum(entry.tokens for entry in entries)
 
 
-def _text_of(entry: Entry) -> object:
-    return field(entry.message, "content")
+def _text_of(entry: Entry) -> str | None:
+    """Give the text of a message that is one text, also where it is a block with a cache mark."""
+    if len(entry.blocks) != 1 or entry.blocks[0].kind is not BlockKind.TEXT:
+        return None
+    value = entry.blocks[0].value
+    text = value if isinstance(value, str) else field(value, "text")
+    return text if isinstance(text, str) else None
 
 
 def _is_given(summary: str | None) -> bool:

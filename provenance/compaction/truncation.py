@@ -22,6 +22,7 @@ from provenance.compaction.notices import (
     Notice,
     SpilledEnds,
     cut,
+    cut_in,
     notices_in,
     remember_spilled,
     spilled,
@@ -59,7 +60,10 @@ def truncate(view: View, log: ChangeLog, config: CompactionConfig, spiller: Spil
 def shortened(text: str, room: int, pointer: str | None = None) -> str:
     """Shorten a text: to its beginning, or where it was stored to its two ends."""
     if pointer is None:
-        return text[:room] + cut(room, len(text))
+        before = cut_in(text)
+        # What is left of a beginning is the beginning of the same whole.
+        is_again = before is not None and room < before.shown
+        return text[:room] + cut(room, before.total if before and is_again else len(text))
     return spilled(*_ends_of(text, room, pointer))
 
 
@@ -145,6 +149,9 @@ class _Cutter:
         size, most = len(text), self._room // 2 + _MOST_OF_NOTICE
         if size <= self._room or self._counter.count_text(text) <= self._cap:
             return False
+        before = cut_in(text)
+        if before is not None and before.shown <= self._room:
+            return False  # as short as a beginning gets: what is too much is its notice
         # By what it says itself it is as short as a spilled text gets, with a notice that takes
         # more than half of the room. If it only says so, it stays whole, and it is not much.
         return size > most or not any(

@@ -22,12 +22,14 @@ from typing import Protocol
 from provenance.compaction import truncation
 from provenance.compaction.changes import ChangedBlock
 from provenance.compaction.receipt import Receipt
+from provenance.compaction.verification_costs import check_costs
 from provenance.compaction.verification_inserted import check_inserted, check_place
 from provenance.compaction.verification_removed import (
     LAYERS,
+    Changed,
     check_interactions,
     check_removed,
-    is_changed_to,
+    wrongly_changed,
 )
 from provenance.compaction.verification_rows import (
     Case,
@@ -35,12 +37,12 @@ from provenance.compaction.verification_rows import (
     Problems,
     ReceiptProblem,
     Row,
-    block_at,
     has_same_rest,
+    is_same_block,
     read_rows,
 )
 from provenance.messages.shapes import Block, BlockKind
-from provenance.messages.tokens import HeuristicCounter, TokenCounter
+from provenance.messages.tokens import TokenCounter
 
 __all__ = ["ReceiptProblem", "Receipted", "verify_receipt"]
 
@@ -69,9 +71,10 @@ def verify_receipt(
     Args:
         original: the messages before the compaction.
         result: a `CompactionResult`, or anything with its `messages` and `receipt`.
-        counter: the one that the compaction counted with: the costs are counted again. Without it
-            they are by the estimate, where that gives the same total of the original; else the
-            costs are not looked at.
+        counter: the one that the compaction counted with: the costs are counted again, and a
+            receipt that names another one is a problem. Without it they are counted again where the
+            receipt names the estimate, or names nothing and the estimate gives its total of the
+            original; of any other receipt the sums have to agree with one another.
 
     Returns:
         The problems: those of the original in its order, then those of the result. Empty where
@@ -86,12 +89,7 @@ def verify_receipt(
     kept = _check_kept(case, changes)
     check_place(case, changes, kept)
     # 3. The numbers.
-    has_counter = counter is not None
-    counter = counter or HeuristicCounter()
-    total = _total(case.before, counter)
-    # Without one it was the estimate, by all that can be told, where that gives the same total.
-    if has_counter or total == case.receipt.tokens_before:
-        _check_costs(case, changes, counter, total)
+    check_costs(case, changes, counter)
     _check_counts(case, result)
     _check_layers(case)
     return case.problems.in_order()
@@ -135,12 +133,22 @@ def _difference(
     standing: Row,
     changes: Mapping[Place, ChangedBlock],
 ) -> tuple[Place, str] | None:
+    changed = [
+        Changed(block, change, there)
+        for block, there in zip(blocks, standing.blocks, strict=False)
+        if (change := changes.get((index, block.index))) is not None
+    ]
+    wrong = wrongly_changed(row, standing, changed) if changed else ()
     for block, there in zip(blocks, standing.blocks, strict=False):
         place, change = (index, block.index), changes.get((index, block.index))
-        digest = row.digests[block.index] if change is None else change.changed_to
-        if there.kind is not block.kind or standing.digests[there.index] != digest:
+        is_there = (
+            is_same_block(row, block, standing, there)
+            if change is None
+            else standing.digests[there.index] == change.changed_to
+        )
+        if there.kind is not block.kind or not is_there:
             return place, f"{block.kind.value}: expected it in the result, got another block"
-        if change is not None and not is_changed_to(row, block, change, there):
+        if block.index in wrong:
             return place, f"{block.kind.value}: expected it shortened, with a notice that is true"
     place = (index, blocks[-1].index)
     if len(blocks) != len(standing.blocks):
@@ -148,32 +156,6 @@ def _difference(
     if row.role != standing.role or not has_same_rest(row, standing):
         return place, "message: expected its role and fields in the result, got others"
     return None
-
-
-def _total(rows: Sequence[Row], counter: TokenCounter) -> int:
-    return sum([row.cost(counter) for row in rows])
-
-
-def _check_costs(
-    case: Case, changes: Mapping[Place, ChangedBlock], counter: TokenCounter, total: int
-) -> None:
-    counted: tuple[int, tuple[int, ...]] = (-1, ())
-    for place, one in changes.items():
-        if block_at(case.before, place) is None:
-            continue
-        if counted[0] != place[0]:
-            counted = (place[0], case.before[place[0]].costs(counter))
-        cost = counted[1][place[1]]
-        if one.tokens != cost:
-            case.problems.of_original(place, f"tokens: expected {cost}, got {one.tokens}")
-    said = case.receipt.tokens_before
-    if said != total:
-        place = (len(case.before), 0)
-        case.problems.of_original(place, f"tokens_before: expected {total}, got {said}")
-    total, said = _total(case.after, counter), case.receipt.tokens_after
-    if said != total:
-        place = (len(case.after), 0)
-        case.problems.of_result(place, f"tokens_after: expected {total}, got {said}")
 
 
 def _check_counts(case: Case, result: Receipted) -> None:

@@ -13,22 +13,28 @@ Example:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from provenance.compaction import deduplication, pruning, summary, truncation
-from provenance.compaction.canonical_form import canonical_block, digest_of
-from provenance.compaction.changes import ChangedBlock, call_id_of
+from provenance.compaction.canonical_form import canonical_block
+from provenance.compaction.changes import ChangedBlock, call_id_of, said_role
 from provenance.compaction.notices import is_shortened, possible_pointers
 from provenance.compaction.spilling import kept_text
-from provenance.compaction.verification_rows import Case, Place, Row, block_at
+from provenance.compaction.verification_rows import (
+    Case,
+    Place,
+    Row,
+    block_at,
+    is_same_block,
+)
 from provenance.messages.failures import ToolProtocolError
 from provenance.messages.protocol import validate_rows
 from provenance.messages.shapes import (
     Block,
     BlockKind,
-    blocks_of,
     text_in_result,
-    with_result_text,
+    with_result_texts,
 )
 from provenance.pointers import (
     SourcePointerError,
@@ -37,7 +43,7 @@ from provenance.pointers import (
     parse_source_pointer,
 )
 
-__all__ = ["LAYERS", "check_interactions", "check_removed", "is_changed_to"]
+__all__ = ["LAYERS", "Changed", "check_interactions", "check_removed", "wrongly_changed"]
 
 LAYERS = (truncation.LAYER, deduplication.LAYER, pruning.LAYER, summary.LAYER)
 _SIDES = (BlockKind.TOOL_CALL, BlockKind.TOOL_RESULT)
@@ -59,6 +65,10 @@ def check_removed(case: Case) -> dict[Place, ChangedBlock]:
             problems.of_original(place, "receipt: expected a block of the original, got none there")
         else:
             digest = case.before[one.message].digests[one.block]
+            role = said_role(case.before[one.message].message)
+            if one.role != role:
+                text = "role: expected that of the original message, got another"
+                problems.of_original(place, text)
             for text in _differences(one, block, digest):
                 problems.of_original(place, text)
         last = max(last, place)
@@ -105,14 +115,39 @@ def check_interactions(case: Case, changes: Mapping[Place, ChangedBlock]) -> Non
                 case.problems.of_original(place, text)
 
 
-def is_changed_to(row: Row, block: Block, change: ChangedBlock, there: Block) -> bool:
-    """Say whether a block that stands in the result is what layer 1 makes of one."""
-    original, shown = text_in_result(block), text_in_result(there)
-    if original is None or shown is None or not is_shortened(original, shown, change.pointer):
-        return False
-    # Made again by the layer's own means: all else of the block has to stay as it was.
-    made = blocks_of(with_result_text(row.message, block.index, shown))[block.index]
-    return digest_of(made.value) == digest_of(there.value) == change.changed_to
+class Changed(NamedTuple):
+    """A block that stands in the result in another form.
+
+    Attributes:
+        block: as it was.
+        change: what the receipt says of it.
+        there: what stands in its place.
+    """
+
+    block: Block
+    change: ChangedBlock
+    there: Block
+
+
+def wrongly_changed(row: Row, standing: Row, changed: Sequence[Changed]) -> frozenset[int]:
+    """Give the places of the blocks in a message that are not what layer 1 makes of them."""
+    shown: dict[int, str] = {}
+    for block, change, there in changed:
+        before, after = text_in_result(block), text_in_result(there)
+        if before is None or after is None or not is_shortened(before, after, change.pointer):
+            continue
+        shown[block.index] = after
+    if not shown:
+        return frozenset(one.block.index for one in changed)
+    # Made again by the layer's own means, all at once: all else of them has to stay as it was.
+    made = Row.of(with_result_texts(row.message, shown))
+    return frozenset(
+        block.index
+        for block, change, there in changed
+        if block.index not in shown
+        or standing.digests[there.index] != change.changed_to
+        or not is_same_block(made, made.blocks[block.index], standing, there)
+    )
 
 
 def _is_pointer_to(pointer: str, block: Block) -> bool:

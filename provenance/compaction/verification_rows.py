@@ -14,9 +14,17 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from provenance.compaction.canonical_form import digest_of
+from provenance.compaction.canonical_form import canonical_bytes
 from provenance.compaction.receipt import Receipt
-from provenance.messages.shapes import Block, blocks_of, role_of, to_json_value
+from provenance.compaction.verification_values import is_same_value
+from provenance.messages._json_text import plain_encoding
+from provenance.messages.shapes import (
+    Block,
+    blocks_of,
+    fields_of_blocks,
+    role_of,
+    to_json_value,
+)
 from provenance.messages.tokens import (
     MESSAGE_TOKENS,
     HeuristicCounter,
@@ -33,14 +41,13 @@ __all__ = [
     "Row",
     "block_at",
     "has_same_rest",
+    "is_same_block",
+    "read_block",
     "read_rows",
 ]
 
 # Of a message, and of a block in it.
 Place = tuple[int, int]
-# What a message holds beside its blocks, which have digests of their own; empty it is no block.
-_BLOCK_FIELDS = ("content", "tool_calls", "refusal", "audio", "function_call")
-_EMPTY: tuple[object, ...] = (None, "", [])
 
 
 class ReceiptProblem(NamedTuple):
@@ -87,6 +94,7 @@ class Row(NamedTuple):
         role: who it is by.
         blocks: its blocks.
         digests: of each block.
+        exact: whether no other JSON value has the digest of the block: it holds no fraction.
         estimate: what each block costs by the estimate, where the bytes for its digest told; else
             None, and it has to be counted.
     """
@@ -95,6 +103,7 @@ class Row(NamedTuple):
     role: str
     blocks: tuple[Block, ...]
     digests: tuple[str, ...]
+    exact: tuple[bool, ...]
     estimate: tuple[int, ...] | None
 
     @classmethod
@@ -103,11 +112,13 @@ class Row(NamedTuple):
         blocks, estimate = blocks_of(message), None
         plain = plain_costs(message, blocks)
         if plain is None:
-            digests = [digest_of(block.value) for block in blocks]
+            read = [read_block(block.value) for block in blocks]
+            digests, exact = (tuple(column) for column in zip(*read, strict=True))
         else:
             estimate, printed = plain
-            digests = [sha256(one).hexdigest() for one in printed]
-        return cls(message, role_of(message), blocks, tuple(digests), estimate)
+            digests = tuple([sha256(one).hexdigest() for one in printed])
+            exact = (True,) * len(blocks)
+        return cls(message, role_of(message), blocks, digests, exact, estimate)
 
     def cost(self, counter: TokenCounter) -> int:
         """Give what the message costs."""
@@ -151,29 +162,55 @@ def block_at(rows: Sequence[Row], place: Place) -> Block | None:
     return rows[message].blocks[block]
 
 
+def read_block(value: object) -> tuple[str, bool]:
+    """Give a block's digest, and whether no other JSON value has it."""
+    plain = plain_encoding(value)
+    printed = canonical_bytes(to_json_value(value)) if plain is None else plain[1]
+    return sha256(printed).hexdigest(), plain is not None
+
+
+def is_same_block(row: Row, block: Block, other: Row, there: Block) -> bool:
+    """Say whether a block of one message is that of another, the types of numbers included."""
+    if row.digests[block.index] != other.digests[there.index]:
+        return False
+    if row.exact[block.index] and other.exact[there.index]:
+        return True
+    return is_same_value(to_json_value(block.value), to_json_value(there.value))
+
+
 def has_same_rest(row: Row, other: Row) -> bool:
     """Say whether a message, which may have lost blocks, holds all else that it held before."""
-    before, after = _rest_of(row), _rest_of(other)
+    before, after = _Rest.of(row), _Rest.of(other)
     if before is None or after is None:
-        return before == after
+        return before is after
     # Of a field whose blocks are gone an SDK object holds null, and beside calls so does a mapping.
-    for name in _BLOCK_FIELDS:
-        if before.get(name) not in _EMPTY and after.get(name) is None:
-            after.pop(name, None)
-    return _without_blocks(before) == _without_blocks(after)
+    for name in before.held:
+        if after.fields.get(name, before) is None:
+            del after.fields[name]
+    return is_same_value(before.fields, after.fields)
 
 
-def _rest_of(row: Row) -> dict[str, object] | None:
-    """The fields of a message; None, where it has none or is a block itself."""
-    if any(block.value is row.message for block in row.blocks):
-        return None
-    fields = to_json_value(row.message)
-    return fields if isinstance(fields, dict) else None
+class _Rest(NamedTuple):
+    """What a message holds beside its blocks.
 
+    Attributes:
+        fields: by name, as JSON.
+        held: the names of the fields that hold its blocks, which have digests of their own.
+    """
 
-def _without_blocks(fields: dict[str, object]) -> dict[str, object]:
-    return {
-        name: value
-        for name, value in fields.items()
-        if name not in _BLOCK_FIELDS or value in _EMPTY
-    }
+    fields: dict[str, object]
+    held: frozenset[str]
+
+    @classmethod
+    def of(cls, row: Row) -> _Rest | None:
+        """Give it; None, where the message has no fields or is a block itself."""
+        message = row.message
+        if any(block.value is message for block in row.blocks):
+            return None
+        # Of a plain mapping only what is compared is read, and that is little.
+        fields = message if type(message) is dict else to_json_value(message)
+        if not isinstance(fields, dict):
+            return None
+        held = fields_of_blocks(message)
+        rest = to_json_value({name: value for name, value in fields.items() if name not in held})
+        return cls(rest, held) if isinstance(rest, dict) else None

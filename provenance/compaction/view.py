@@ -66,7 +66,8 @@ class Entry(msgspec.Struct, eq=False, gc=False):
             taken already: a tuple would be one more thing for the collector, in each message.
         is_changed: a layer put another message here.
         is_ours: the message is a copy.
-        is_kept: it holds an earlier summary, and is pruned as little as message 0 is.
+        is_kept: it belongs to the earlier summary that the caller named: not summarised again.
+        is_never_pruned: it holds an earlier summary, and is pruned as little as message 0 is.
     """
 
     message: object
@@ -80,6 +81,7 @@ class Entry(msgspec.Struct, eq=False, gc=False):
     is_changed: bool = False
     is_ours: bool = False
     is_kept: bool = False
+    is_never_pruned: bool = False
 
     @classmethod
     def of(

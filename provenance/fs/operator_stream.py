@@ -13,31 +13,30 @@ Example:
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 
-from provenance.fs.failures import NotARegularFile, translate
+from provenance.fs.failures import translate
+from provenance.fs.operator_input import open_operator_input
 
 __all__ = ["iterate_operator_file"]
 
 _BLOCK_BYTES = 1 << 20
 
 
-def iterate_operator_file(path: str | os.PathLike[str]) -> Iterator[bytes]:
+def iterate_operator_file(
+    path: str | os.PathLike[str], *, named_pipes: bool = True
+) -> Iterator[bytes]:
     """Give the bytes of a file in blocks of at most 1 MiB.
+
+    Args:
+        path: as it was named.
+        named_pipes: False for what may lie in a home: as `open_operator_input`.
 
     Raises:
         SourceAbsent, BoundaryRefused, AccessRefused, NotARegularFile, ReadFailed: what stood there.
     """
+    fd = open_operator_input(path, named_pipes=named_pipes)
     try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-    except OSError as error:
-        raise translate(error) from None
-    except ValueError:
-        raise NotARegularFile("path: expected a file name, got a NUL byte") from None
-    try:
-        if stat.S_ISDIR(os.fstat(fd).st_mode):
-            raise NotARegularFile("source: expected a file, got a directory")
         while block := os.read(fd, _BLOCK_BYTES):
             yield block
     except OSError as error:

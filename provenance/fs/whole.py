@@ -13,12 +13,12 @@ Example:
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 
 from provenance.errors import DataError
-from provenance.fs.failures import BoundaryRefused, NotARegularFile, translate
+from provenance.fs.failures import translate
+from provenance.fs.operator_input import open_operator_input
 from provenance.fs.operator_output import OperatorOutput
 from provenance.fs.reading import OpenFile
 
@@ -64,28 +64,24 @@ def read_whole(file: OpenFile, *, max_bytes: int, attempts: int = 3) -> bytes:
     raise SourceChanged("file: expected no change during the read, got one each time")
 
 
-def read_operator_file(path: str | os.PathLike[str], *, max_bytes: int) -> bytes:
+def read_operator_file(
+    path: str | os.PathLike[str], *, max_bytes: int, named_pipes: bool = True
+) -> bytes:
     """Read a file that the operator named; links are followed, pipes are read to their end.
+
+    Args:
+        path: as it was named.
+        max_bytes: the largest file that is read.
+        named_pipes: False for what may lie in a home: as `open_operator_input`.
 
     Raises:
         SourceAbsent, AccessRefused, NotARegularFile, ReadFailed: what stood there.
         BoundaryRefused: links that lead to each other.
         FileTooLarge: it has more than `max_bytes`.
     """
-    try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-    except OSError as error:
-        if error.errno == errno.ELOOP:  # links are followed here: these lead nowhere
-            raise BoundaryRefused(
-                "source: expected a file, got links that lead to each other"
-            ) from None
-        raise translate(error) from None
-    except ValueError:
-        raise NotARegularFile("path: expected a file name, got a NUL byte") from None
+    fd = open_operator_input(path, named_pipes=named_pipes)
     try:
         found = os.fstat(fd)
-        if stat.S_ISDIR(found.st_mode):
-            raise NotARegularFile("source: expected a file, got a directory")
         if stat.S_ISREG(found.st_mode) and found.st_size > max_bytes:
             raise FileTooLarge(f"file: expected at most {max_bytes} bytes, got {found.st_size}")
         parts: list[bytes] = []

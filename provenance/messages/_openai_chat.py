@@ -1,9 +1,10 @@
 """The shape of OpenAI Chat Completions messages.
 
 Guarantees: the blocks of an assistant are its content, then its refusal, audio and old-style
-function call where it has them, then its `tool_calls`; a message of the role `tool` is one result
-block whose value is the message. An old-style function call and its answer have no id, so the tool
-protocol does not know them: both are OTHER.
+function call where it has them, then its `tool_calls`, whatever type it says; what should be a list
+and is none is one block. A message of the role `tool` is one result block whose value is the
+message. An old-style function call and its answer have no id, so the tool protocol does not know
+them: both are OTHER.
 
 Source: the types `ChatCompletionMessageParam` and `ChatCompletionMessage` of `openai` 3.57.
 
@@ -27,6 +28,8 @@ __all__ = [
     "SINGLE_FIELDS",
     "blocks",
     "called",
+    "fields_of_blocks",
+    "has_own",
     "interrupted_result",
     "is_chat",
     "rebuilt",
@@ -35,6 +38,7 @@ __all__ = [
 SINGLE_FIELDS = ("refusal", "audio", "function_call")
 """What an assistant says outside its content and calls; each is one block."""
 OWN_FIELDS = frozenset({"tool_calls", *SINGLE_FIELDS})
+_PLAIN_TYPES = frozenset({"", "message"})
 _RESULT_ROLES = frozenset({"tool", "function"})
 
 
@@ -47,6 +51,21 @@ def is_chat(message: object, role: str) -> bool:
     return any(field(message, name) is not None for name in OWN_FIELDS)
 
 
+def has_own(message: object, tag: str) -> bool:
+    """Whether what has the type of an item is a message of this shape all the same."""
+    if type(message) is dict and OWN_FIELDS.isdisjoint(message):
+        return False
+    if _calls_of(message):
+        return True
+    # A plain message has what an assistant says beside its content in this shape alone.
+    return tag in _PLAIN_TYPES and any(field(message, name) is not None for name in SINGLE_FIELDS)
+
+
+def fields_of_blocks(message: object) -> frozenset[str]:
+    """The fields that its blocks stand in."""
+    return frozenset([part for part, _ in _parts(message)])
+
+
 def blocks(message: object) -> tuple[Block, ...]:
     """The blocks of a message, at least one."""
     role = text_field(message, "role")
@@ -55,7 +74,12 @@ def blocks(message: object) -> tuple[Block, ...]:
         return (Block(0, BlockKind.TOOL_RESULT, field(message, "tool_call_id"), name, message),)
     if role == "function":
         return nothing_but(message)
-    found = [_block(index, part, value) for index, (part, value) in enumerate(_parts(message))]
+    calls = field(message, "tool_calls")
+    found = [
+        # What is no list of calls holds none.
+        _block(index, "" if part == "tool_calls" and value is calls else part, value)
+        for index, (part, value) in enumerate(_parts(message))
+    ]
     return tuple(found) or nothing_but(message)
 
 
@@ -109,19 +133,33 @@ def _block(index: int, part: str, value: object) -> Block:
 
 def _parts(message: object) -> list[tuple[str, object]]:
     """Each block with the field that it stands in."""
-    content, calls = field(message, "content"), items_of(field(message, "tool_calls")) or ()
+    content, calls = field(message, "content"), _calls_of(message)
     found: list[tuple[str, object]] = []
-    # Beside calls an empty string is what null is elsewhere: no content.
-    if isinstance(content, str) and (content or not calls):
+    if isinstance(content, str) and content:
         found.append(("content", content))
-    found += [("content", item) for item in items_of(content) or ()]
+    if not isinstance(content, str):
+        found += [("content", item) for item in _items(content)]
     found += [(name, own) for name in SINGLE_FIELDS if (own := field(message, name)) is not None]
     found += [("tool_calls", call) for call in calls]
-    return found
+    # An empty string beside anything else is what null is elsewhere: no content, and none either
+    # once some of the others are gone.
+    return found or ([("content", content)] if isinstance(content, str) else [])
+
+
+def _calls_of(message: object) -> tuple[object, ...]:
+    return _items(field(message, "tool_calls"))
+
+
+def _items(value: object) -> tuple[object, ...]:
+    """What a field lists; what is no list is one item, so that nothing is left out."""
+    items = items_of(value)
+    if items is None:
+        return () if value is None else (value,)
+    return items
 
 
 def _as_field(message: object, part: str, values: list[object]) -> object:
     old = field(message, part)
-    if part in SINGLE_FIELDS or isinstance(old, str):
+    if part in SINGLE_FIELDS or items_of(old) is None:
         return values[0]
     return tuple(values) if isinstance(old, tuple) else values

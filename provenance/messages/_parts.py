@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from provenance.messages._fields import field
+from provenance.messages._fields import field, items_of
 from provenance.messages._openai_chat import SINGLE_FIELDS
 
 __all__ = ["many_messages", "parts_of"]
+
+_SINGLE_FIELDS = frozenset(SINGLE_FIELDS)
 
 
 def parts_of(message: object) -> tuple[str, Sequence[object]]:
@@ -31,18 +33,20 @@ def parts_of(message: object) -> tuple[str, Sequence[object]]:
         return message, ()
     role, kind = field(message, "role"), field(message, "type")
     content, calls = field(message, "content"), field(message, "tool_calls")
+    more = _single_fields(message)
     if role is None:
-        is_item = isinstance(kind, str) and kind != "message"
-        if is_item or (content is None and calls is None):
+        is_item = isinstance(kind, str) and kind != "message" and not _as_blocks(calls)
+        if is_item or (content is None and calls is None and not more):
             return "", (message,)
     text, blocks = (content, ()) if isinstance(content, str) else ("", _as_blocks(content))
-    more = [] if role != "assistant" else _single_fields(message)
     if calls is not None:
         more += _as_blocks(calls)
     return text, [*blocks, *more] if more else blocks
 
 
 def _single_fields(message: object) -> list[object]:
+    if type(message) is dict and _SINGLE_FIELDS.isdisjoint(message):
+        return []
     values = [field(message, name) for name in SINGLE_FIELDS]
     return [value for value in values if value is not None]
 
@@ -57,4 +61,7 @@ def many_messages(messages: object) -> Iterable[object]:
 def _as_blocks(value: object) -> Sequence[object]:
     if value is None:
         return ()
-    return value if isinstance(value, list | tuple) else (value,)
+    if isinstance(value, list | tuple):
+        return value
+    items = items_of(value)
+    return (value,) if items is None else items

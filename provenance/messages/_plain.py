@@ -168,7 +168,7 @@ def _blocks_of(content: list[object]) -> list[Block]:
 
 def _read_item(message: dict[str, object], tag: object) -> tuple[str, tuple[Block, ...]] | None:
     known = _ITEMS.get(tag) if type(tag) is str else None
-    if known is None:
+    if known is None or not OWN_FIELDS.isdisjoint(message):
         return None
     name = _name_in(message)
     if name is _ODD:

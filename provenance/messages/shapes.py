@@ -34,12 +34,14 @@ from provenance.messages._result_content import plain_text, text_in, with_text
 from provenance.messages.failures import NotAToolResultError
 
 __all__ = [
+    "ROLES",
     "Block",
     "BlockKind",
     "arguments_of",
     "blocks_of",
     "copy_message",
     "field",
+    "fields_of_blocks",
     "is_user_side",
     "new_text_message",
     "read_message",
@@ -66,7 +68,10 @@ _ROLES = {
     "function": "tool",
 }
 _read_json = json.JSONDecoder().raw_decode
+ROLES = frozenset(_ROLES)
+"""What the providers call whom a message is by."""
 _OUTPUTS = frozenset(_openai_responses.OUTPUT_OF.values())
+_CONTENT = frozenset({"content"})
 
 
 def shape_of(message: object) -> Shape:
@@ -83,7 +88,8 @@ def shape_of(message: object) -> Shape:
         tag, role = field(message, "type"), field(message, "role")
     tag = tag if isinstance(tag, str) else ""
     role = role if isinstance(role, str) else ""
-    if _openai_responses.is_item(message, tag, role):
+    # Calls are calls whatever type stands beside them, and no item has any.
+    if _openai_responses.is_item(message, tag, role) and not _openai_chat.has_own(message, tag):
         return _openai_responses
     if _openai_chat.is_chat(message, role):
         return _openai_chat
@@ -100,6 +106,13 @@ def read_message(message: object) -> tuple[str, tuple[Block, ...]]:
     """Who a message is by (`role_of`) and its blocks (`blocks_of`)."""
     found = read_plainly(message)
     return (role_of(message), shape_of(message).blocks(message)) if found is None else found
+
+
+def fields_of_blocks(message: object) -> frozenset[str]:
+    """The fields that its blocks stand in, where the message is not a block itself."""
+    if shape_of(message) is _openai_chat:
+        return _openai_chat.fields_of_blocks(message)
+    return _CONTENT
 
 
 def role_of(message: object) -> str:

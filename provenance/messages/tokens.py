@@ -26,18 +26,24 @@ from provenance.messages._parts import many_messages, parts_of
 from provenance.messages.shapes import Block, blocks_of
 
 __all__ = [
+    "COUNTER_NAMES",
+    "HEURISTIC",
     "MESSAGE_TOKENS",
     "HeuristicCounter",
     "RequestTokens",
     "TokenCounter",
     "count_blocks",
     "count_request",
+    "counter_name",
     "estimate_tokens",
     "plain_costs",
 ]
 
 # Role and delimiters, which every provider adds in a form of its own.
 MESSAGE_TOKENS = 4
+HEURISTIC = "heuristic"
+# Those that count the same everywhere; the others are vocabularies.
+COUNTER_NAMES = (HEURISTIC, "cl100k_base", "claude_legacy", "o200k_base")
 _CHARACTERS_A_TOKEN = 4
 SINGLE_FIELDS = frozenset(_SINGLE_FIELDS)
 
@@ -103,6 +109,15 @@ def estimate_tokens(messages: Iterable[object]) -> int:
             tools are not among them: see `count_request`.
     """
     return _HEURISTIC.count_messages(messages)
+
+
+def counter_name(counter: TokenCounter) -> str | None:
+    """Give the one of `COUNTER_NAMES` that a counter is; None for a counter of somebody's own."""
+    if type(counter) is HeuristicCounter:
+        return HEURISTIC
+    from provenance.messages.exact_tokens import ExactCounter  # noqa: PLC0415 - seldom needed
+
+    return counter.encoding if type(counter) is ExactCounter else None
 
 
 def count_blocks(

@@ -28,6 +28,7 @@ from provenance.sealing.leaves import (
     Leaf,
     LedgerLeaf,
     LockLeaf,
+    PoolLeaf,
     StateLeaf,
 )
 
@@ -70,6 +71,7 @@ class DifferenceCode(StrEnum):
 
     EVENT_EDITED = "sealed_event_edited"
     EVENTS_REMOVED = "sealed_events_removed"
+    POOL_REWRITTEN = "sealed_pool_rewritten"
     LEDGER_EDITED = "sealed_ledger_line_edited"
     LEDGER_REMOVED = "sealed_ledger_lines_removed"
     STATE_CHANGED = "sealed_state_changed"
@@ -105,6 +107,7 @@ class HomeLeaves:
             session), (`lock`, empty), and (`state`, `receipt` or `store`, name or, for all, empty).
         instead: what stands in the place of what is not there, such as `a link in its place`: of
             (`event` or `ledger`, session), (`state`, name, of whatever kind), (`lock`, empty).
+        pools: of each session and pool the digests of what its events refer to, in order.
 
     Where a digest is `SPOILED`, something is there that was never sealed.
     """
@@ -115,17 +118,28 @@ class HomeLeaves:
     lock: Mapping[bytes, str] = field(default_factory=dict)
     skipped: frozenset[tuple[str, str]] = frozenset()
     instead: Mapping[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    pools: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict, repr=False)
 
 
 @dataclass(slots=True)
 class History:
-    """What a log says, in the order of its entries; the same shape as `HomeLeaves`."""
+    """What a log says, in the order of its entries; the same shape as `HomeLeaves`.
+
+    `ledger_seals` holds, for each line of a ledger, how many seals there were before its own.
+    """
 
     size: int = 0
     events: dict[str, list[str]] = field(default_factory=dict)
     ledgers: dict[str, list[LedgerLeaf]] = field(default_factory=dict)
     states: dict[bytes, list[str]] = field(default_factory=dict)
     lock: dict[bytes, list[str]] = field(default_factory=dict)
+    pools: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    seals: int = 0
+    ledger_seals: dict[str, list[int]] = field(default_factory=dict)
+
+    def end_seal(self) -> None:
+        """Note that what is added from now on came with a further seal."""
+        self.seals += 1
 
     def add(self, leaf: Leaf) -> None:
         """Take the next entry.
@@ -136,8 +150,12 @@ class History:
         match leaf:
             case EventLeaf():
                 _follow(self.events.setdefault(leaf.session, []), leaf.sha256, leaf.ordinal)
+            case PoolLeaf():
+                known = self.pools.setdefault((leaf.session, leaf.pool), [])
+                _follow(known, leaf.sha256, leaf.number)
             case LedgerLeaf():
                 _follow(self.ledgers.setdefault(leaf.session, []), leaf, leaf.line)
+                self.ledger_seals.setdefault(leaf.session, []).append(self.seals)
             case StateLeaf():
                 _follow(self.states.setdefault(leaf.name, []), leaf.sha256, leaf.version)
             case LockLeaf():
@@ -188,6 +206,7 @@ def differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
                 "event",
                 instead=now.instead.get(("event", session)),
             )
+    yield from _pool_differences(sealed, now)
     for session, lines in sorted(sealed.ledgers.items()):
         if ("ledger", session) not in now.skipped:
             yield from _lines(
@@ -201,6 +220,21 @@ def differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
     yield from _state_differences(sealed, now)
     if ("lock", "") not in now.skipped:
         yield from _lock_differences(sealed, now)
+
+
+def _pool_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
+    for (session, pool), digests in sorted(sealed.pools.items()):
+        if ("event", session) in now.skipped:
+            continue
+        if session in sealed.events and session not in now.events:
+            continue  # that its events are gone is told
+        found = now.pools.get((session, pool), ())
+        common = takewhile(lambda pair: pair[0] == pair[1], zip(digests, found, strict=False))
+        number = sum(1 for _ in common) + 1
+        if number <= len(digests):
+            got = "another" if number <= len(found) else "none"
+            message = f"{pool}: expected entry {number} as it was sealed, got {got}"
+            yield Difference(DifferenceCode.POOL_REWRITTEN, session, None, message)
 
 
 def _state_differences(sealed: History, now: HomeLeaves) -> Iterator[Difference]:
@@ -268,6 +302,12 @@ def new_leaves(sealed: History, now: HomeLeaves) -> list[Leaf]:
             EventLeaf(session, number, digest)
             for number, digest in enumerate(digests[start:], start + 1)
         ]
+    for (session, pool), digests in sorted(now.pools.items()):
+        start = len(sealed.pools.get((session, pool), ()))
+        leaves += [
+            PoolLeaf(session, pool, number, digest)
+            for number, digest in enumerate(digests[start:], start + 1)
+        ]
     for session, lines in sorted(now.ledgers.items()):
         fresh = lines[len(sealed.ledgers.get(session, ())) :]
         leaves += takewhile(lambda line: line.sha256 != SPOILED, fresh)
@@ -306,6 +346,8 @@ def unsealed(sealed: History, now: HomeLeaves) -> Iterator[tuple[str, str, int]]
     """
     for session, digests in sorted(now.events.items()):
         yield "event", session, len(digests) - len(sealed.events.get(session, ()))
+    for (session, pool), digests in sorted(now.pools.items()):
+        yield "pool", session, len(digests) - len(sealed.pools.get((session, pool), ()))
     for session, lines in sorted(now.ledgers.items()):
         yield "ledger", session, len(lines) - len(sealed.ledgers.get(session, ()))
     for name, versions in sorted(now.states.items()):

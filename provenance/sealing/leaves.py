@@ -31,6 +31,7 @@ __all__ = [
     "Leaf",
     "LedgerLeaf",
     "LockLeaf",
+    "PoolLeaf",
     "StateLeaf",
     "parse_entry",
 ]
@@ -48,6 +49,7 @@ _is_event = re.compile(
     rb"ctxaudit\.leaf/1 event ([A-Za-z0-9][A-Za-z0-9._-]{0,199}) ([1-9][0-9]{0,17}) ([0-9a-f]{64})"
 ).fullmatch
 _is_count = re.compile(r"[1-9][0-9]{0,17}").fullmatch
+_is_pool = re.compile(r"[a-z]{1,32}").fullmatch
 # What stands for itself in a name; every other byte is % and two upper-case hex digits.
 _PLAIN = "-._~"
 
@@ -75,6 +77,33 @@ class EventLeaf:
     def entry(self) -> bytes:
         """The bytes of the leaf."""
         return f"{DOMAIN} event {self.session} {self.ordinal} {self.sha256}".encode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLeaf:
+    """Something in another agent's log that events of a session refer to and do not hold.
+
+    Attributes:
+        session: whose.
+        pool: which sort, in lower-case letters.
+        number: its place in it, counted from 1.
+        sha256: of its bytes.
+    """
+
+    session: str
+    pool: str
+    number: int
+    sha256: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What it is about, without what is said of it."""
+        return ("pool", self.session, self.pool, str(self.number))
+
+    @property
+    def entry(self) -> bytes:
+        """The bytes of the leaf."""
+        return _join("pool", self.session, self.pool, str(self.number), self.sha256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +194,7 @@ class LockLeaf:
         return _join("lock", _quote(self.pointer), str(self.version), self.sha256)
 
 
-Leaf = EventLeaf | LedgerLeaf | StateLeaf | LockLeaf
+Leaf = EventLeaf | PoolLeaf | LedgerLeaf | StateLeaf | LockLeaf
 
 
 def parse_entry(entry: bytes) -> Leaf:
@@ -188,6 +217,8 @@ def parse_entry(entry: bytes) -> Leaf:
     match fields:
         case ["ledger", session, line, sha256, *rest] if len(rest) == 3:
             leaf: Leaf = _ledger(LedgerLeaf(_session(session), _count(line), _digest(sha256)), rest)
+        case ["pool", session, pool, number, sha256]:
+            leaf = PoolLeaf(_session(session), _pool(pool), _count(number), _digest(sha256))
         case ["state", name, version, sha256]:
             leaf = StateLeaf(unquote_to_bytes(name), _count(version), _version_digest(sha256))
         case ["lock", pointer, version, sha256]:
@@ -222,6 +253,12 @@ def _quote(name: bytes) -> str:
 def _session(text: str) -> str:
     if not is_name(text):
         raise EntryError("entry: expected a session of the pointer grammar, got another text")
+    return text
+
+
+def _pool(text: str) -> str:
+    if _is_pool(text) is None:
+        raise EntryError("entry: expected a pool in lower-case letters, got another text")
     return text
 
 

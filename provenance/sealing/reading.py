@@ -198,6 +198,7 @@ class _Reader:
         try:
             for leaf in leaves:
                 self.log.history.add(leaf)
+            self.log.history.end_seal()
         except HistoryError as error:
             self._drop(LogFaultCode.LEAVES_INVALID, file, str(error))
 

@@ -81,6 +81,7 @@ def find_candidates(
     *,
     on_failure: Callable[[tuple[str, ...], FileFailure], None] | None = None,
     on_passed_over: Callable[[tuple[str, ...], str], None] | None = None,
+    on_folder: Callable[[tuple[str, ...], Sequence[Entry]], None] | None = None,
 ) -> Iterator[Candidate]:
     """Walk a tree, folders in the order of their names, and give what may hold transcripts.
 
@@ -88,6 +89,7 @@ def find_candidates(
         root: where to begin.
         on_failure: hears of folders that cannot be listed.
         on_passed_over: hears of what was not looked into, and why: the code of the finding.
+        on_folder: hears of each folder that was listed, and what is in it.
     """
     waiting: list[tuple[str, ...]] = [()]
     while waiting:
@@ -102,6 +104,8 @@ def find_candidates(
             if on_failure is not None:
                 on_failure(names, failure)
             continue
+        if on_folder is not None:
+            on_folder(names, entries)
         name = names[-1] if names else ""
         if find_format(Head(name, names=[entry.name for entry in entries])) is not None:
             yield Candidate(names, is_folder=True)

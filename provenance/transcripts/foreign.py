@@ -64,6 +64,7 @@ def resolve_records(
     *,
     limits: Limits,
     excerpt_chars: int,
+    formats: Collection[str] | None = None,
 ) -> Mapping[int, Outcome]:
     """Give the answer for records of a session, by their ordinals.
 
@@ -74,8 +75,18 @@ def resolve_records(
         ordinals: which records.
         limits: bounds on what is read, and on how often a changing file is read again.
         excerpt_chars: the most characters of an excerpt; 0 for none.
+        formats: only sources of these are evidence, what the others say of a session counts
+            against them as ever; None: all.
     """
-    found = _find(index, root, session_id, ordinals, limits=limits, excerpt_chars=excerpt_chars)
+    found = _find(
+        index,
+        root,
+        session_id,
+        ordinals,
+        limits=limits,
+        excerpt_chars=excerpt_chars,
+        formats=formats,
+    )
     return {ordinal: one.outcome for ordinal, one in found.items()}
 
 
@@ -108,15 +119,19 @@ def _find(
     *,
     limits: Limits,
     excerpt_chars: int,
+    formats: Collection[str] | None = None,
 ) -> dict[int, Found]:
     # 1. Which sources say that they hold the session.
     holders = index.holders(session_id)
     if not holders:
         return dict.fromkeys(ordinals, Found(Outcome(Reason.TRANSCRIPT_MISSING)))
 
-    def read(holders: Iterable[Holder], wanted: frozenset[int]) -> list[Mapping[int, Found]]:
+    def read(holders: Iterable[Holder], wanted: frozenset[int]) -> list[_Said]:
         return [
-            _read(root, holder, session_id, wanted, limits=limits, excerpt_chars=excerpt_chars)
+            _Said(
+                _read(root, holder, session_id, wanted, limits=limits, excerpt_chars=excerpt_chars),
+                is_evidence=formats is None or holder.format.name in formats,
+            )
             for holder in holders
         ]
 
@@ -125,16 +140,27 @@ def _find(
     answers = read(holders, wanted)
     # 3. A record that none of them has may stand in a log that begins with another session.
     absent = frozenset(
-        ordinal for ordinal in wanted if all(answer[ordinal] == _ABSENT for answer in answers)
+        ordinal for ordinal in wanted if all(one.found[ordinal] == _ABSENT for one in answers)
     )
     if absent:
         further = [one for one in index.further_holders(session_id) if one not in holders]
         answers += read(further, absent)
     # 4. They have to agree.
     return {
-        ordinal: _agreed([answer[ordinal] for answer in answers if ordinal in answer])
+        ordinal: _admitted(ordinal, [one for one in answers if ordinal in one.found])
         for ordinal in ordinals
     }
+
+
+def _admitted(ordinal: int, answers: list[_Said]) -> Found:
+    """Give what all sources of a session say, where one that is evidence has the record."""
+    agreed = _agreed([one.found[ordinal] for one in answers])
+    is_evidence = any(
+        one.is_evidence and one.found[ordinal].outcome.sha256 is not None for one in answers
+    )
+    if agreed.outcome.sha256 is not None and not is_evidence:
+        return Found(Outcome(Reason.REFUSED_BY_POLICY))
+    return agreed
 
 
 def _agreed(found: list[Found]) -> Found:
@@ -147,6 +173,13 @@ def _agreed(found: list[Found]) -> Found:
     # What could not be read says more than what is not there.
     others = [one for one in found if one.outcome.reason is not Reason.TRANSCRIPT_EVENT_MISSING]
     return (others or found)[0]
+
+
+class _Said(NamedTuple):
+    """What one source says, and whether that may be relied on."""
+
+    found: Mapping[int, Found]
+    is_evidence: bool
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ __all__ = [
     "CallResult",
     "Fault",
     "OutputFile",
+    "Pooled",
     "Record",
     "Reference",
     "Speaker",
@@ -141,6 +142,20 @@ class Fault(NamedTuple):
     native_id: str | None = None
     session: str | None = None
     member: str | None = None
+
+
+class Pooled(NamedTuple):
+    """Something that records of a session refer to and do not hold, in the same source.
+
+    Attributes:
+        session: in the format's own words.
+        pool: which sort: lower-case letters.
+        data: its bytes, which its digest is taken of.
+    """
+
+    session: str
+    pool: str
+    data: bytes
 
 
 class OutputFile(NamedTuple):

@@ -20,6 +20,27 @@ def test_an_empty_file_changes_nothing() -> None:
     assert (config.limits, config.policy, config.findings) == (_LIMITS, None, ())
 
 
+@pytest.mark.parametrize(
+    ("text", "formats"),
+    [
+        ('formats = ["native"]', {"native"}),
+        ('formats = ["codex", "native", "codex"]', {"native", "codex"}),
+        ("formats = []", None),
+        ("", None),
+    ],
+)
+def test_formats_narrow_what_is_evidence(text: str, formats: set[str] | None) -> None:
+    config = read_home_config(text, limits=_LIMITS)
+    assert (config.formats, config.findings) == (formats, ())
+
+
+@pytest.mark.parametrize("text", ['formats = "native"', 'formats = ["nativ"]', "formats = [[1]]"])
+def test_formats_that_nobody_knows_are_an_error(text: str) -> None:
+    config = read_home_config(text, limits=_LIMITS)
+    assert config.is_broken
+    assert [one.code for one in config.findings] == ["config_invalid"]
+
+
 def test_limits_can_be_lowered() -> None:
     config = read_home_config(
         "[limits]\nmax_record_bytes = 100\nmax_nesting = 5\nmax_artifact_bytes = 10",

@@ -168,11 +168,65 @@ def test_costs_are_counted_again(call: Call, tmp_path: Path) -> None:
     assert "tokens: expected" in done.err
 
 
+def _dear(receipt: Any) -> None:
+    receipt["tokens_before"] += 1
+    receipt["removed"][0]["tokens"] = 999_999
+    receipt["tokens_after"] = 1
+
+
+def _dear_and_unnamed(receipt: Any) -> None:
+    _dear(receipt)
+    receipt["counter"] = None
+
+
+@pytest.mark.parametrize("change", [_dear, _dear_and_unnamed])
+@pytest.mark.parametrize("options", [(), ("--tokens", "heuristic")])
+def test_a_wrong_total_hides_no_cost(made: Compaction, change: Any, options: Any) -> None:
+    made.change(made.receipt, change)
+    done = made.check(*options)
+    assert (done.code, done.out) == (ExitCode.CORRUPT, "")
+    assert "tokens: expected" in done.err
+    assert ("names no counter" in done.err) == (change is _dear_and_unnamed)
+
+
 def test_the_counter_that_is_named_counts(made: Compaction) -> None:
-    pytest.importorskip("bpe_openai", reason="needs the extra tokens")
-    done = made.check("--tokens", "o200k")  # the estimate was what counted
+    done = made.check("--tokens", "claude_legacy")  # the estimate was what counted
     assert done.code == ExitCode.CORRUPT
-    assert "tokens" in done.err
+    assert "counter: expected claude_legacy, got heuristic; the receipt names " in done.err
+    made.change(made.receipt, lambda value: value.update(counter="claude_legacy"))
+    done = made.check()
+    assert done.code == ExitCode.CORRUPT
+    assert "counter: expected heuristic, got claude_legacy; " in done.err
+    assert "the receipt names claude_legacy: --tokens says what counts" in done.err
+    done = made.check("--tokens", "claude_legacy")  # it is its own word, and counted again
+    assert done.code == ExitCode.CORRUPT
+    assert "tokens: expected" in done.err
+
+
+def test_a_receipt_by_a_vocabulary_is_covered_by_it(call: Call, tmp_path: Path) -> None:
+    file = write(tmp_path / "h.json", history())
+    output, receipt = tmp_path / "o.json", tmp_path / "r.json"
+    counter = ("--tokens", "claude_legacy")
+    options = compacted_options("--output", str(output), "--receipt", str(receipt))
+    assert call("compact", file, *counter, *options).code == 0
+    assert json.loads(receipt.read_text())["counter"] == "claude_legacy"
+    args = ("compact", file, "--verify-receipt", receipt, "--result", output)
+    assert call(*args, *counter).code == 0
+    assert call(*args).code == ExitCode.CORRUPT
+
+
+def _no_role(receipt: Any) -> None:
+    receipt["removed"][0]["role"] = None
+
+
+def _another_role(receipt: Any) -> None:
+    receipt["removed"][0]["role"] = "system"
+
+
+@pytest.mark.parametrize("change", [_no_role, _another_role])
+def test_a_role_that_was_changed_is_14(made: Compaction, change: Any) -> None:
+    made.change(made.receipt, change)
+    assert "role: expected that of the original message" in made.check().err
 
 
 def test_one_message_is_one(call: Call, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import termios
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -351,16 +351,114 @@ def test_a_report_that_cannot_be_written_is_no_success(home: Any, run: Callable[
     assert run("verify", home.path, "--format", "json", "--output", "/dev/null").code == 0
 
 
-def test_closed_streams(home: Any, start: Callable[..., Any]) -> None:
+def test_closed_streams(home: Any, start: Callable[..., Any], tmp_path: Path) -> None:
     home.state("one.json", home.transcript("s1", 1))
+
+    def run(*args: str | Path, closed: Sequence[int]) -> tuple[int, bytes]:
+        process = start(*args, preexec_fn=lambda: [os.close(number) for number in closed])
+        _, talk = process.communicate()
+        return process.returncode, talk
+
+    for closed, code in (((0,), 0), ((1,), 1), ((2,), 0), ((0, 2), 0), ((0, 1, 2), 1)):
+        for extra in ([], ["--jobs", "2"], ["--format", "ndjson"]):
+            found, talk = run("verify", home.path, *extra, closed=closed)
+            assert found == code
+            assert talk.count(b"\n") == (2 not in closed and code)
+    # What has another place than standard output is there.
+    report = tmp_path / "report.json"
+    output = ["--format", "json", "--output", report]
     for closed in ((0,), (1,), (2,), (0, 1, 2)):
-        process = start(
-            "verify",
-            home.path,
-            preexec_fn=lambda numbers=closed: [os.close(number) for number in numbers],
-        )
-        process.communicate()
-        assert process.returncode == 0
+        report.unlink(missing_ok=True)
+        assert run("verify", home.path, *output, closed=closed)[0] == 0
+        assert json.loads(report.read_bytes())["summary"]["available"] == 1
+    both = [*output, "--format", "console"]
+    place = ["--format", "json", "--output", "/dev/stdout"]
+    assert run("verify", home.path, *place, closed=(1,))[0] == 1
+    assert run("verify", home.path, *both, closed=(1,))[0] == 1
+    # What talks to the closed standard error ends up in no file that is open.
+    report.unlink()
+    assert (
+        run("verify", home.path, "--artifact-root", tmp_path / "no", *output, closed=(2,))[0] == 0
+    )
+    json.loads(report.read_bytes())
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["explain", "14"],
+        ["schema", "state"],
+        ["render", "home/states/one.json"],
+        ["show", "transcript:s1:1", "--home", "home"],
+        ["show", "transcript:s1:1", "--home", "home", "--raw"],
+        ["cite", "home/transcripts/s1.jsonl", "--grep", "event"],
+        ["completion", "bash"],
+        ["doctor", "home"],
+        ["gc", "home"],
+        ["policy", "test", "policy.toml", "transcript:s1:1"],
+        ["transcript", "check", "home/transcripts"],
+        ["verify", "home", "--format", "json"],
+        ["verify", "home", "--format", "html"],
+        ["--help"],
+        ["verify", "--help"],
+        ["--version"],
+    ],
+)
+def test_a_closed_standard_output_is_no_success(
+    home: Any, start: Callable[..., Any], tmp_path: Path, args: list[str]
+) -> None:
+    home.state("one.json", home.transcript("s1", 1))
+    (tmp_path / "policy.toml").write_text('default = "deny"')
+    process = start(*args, preexec_fn=lambda: os.close(1))
+    talk = process.communicate()[1]
+    assert process.returncode == 1
+    assert b"standard output: expected to write, got a closed one" in talk
+    assert b"Traceback" not in talk
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["verify", "-", "home"],
+        ["spill", "--home", "home", "--session", "s1"],
+        ["spill", "-", "--home", "home", "--session", "s1"],
+        ["transcript", "append", "s2", "--home", "home"],
+        ["compact", "-"],
+        ["policy", "test", "policy.toml", "-"],
+        ["state", "put", "home", "n", "-", "--replaces", "none", "--author", "a"],
+    ],
+)
+def test_a_closed_standard_input_is_no_empty_one(
+    home: Any, start: Callable[..., Any], tmp_path: Path, args: list[str]
+) -> None:
+    home.state("one.json", home.transcript("s1", 1))
+    (tmp_path / "policy.toml").write_text('default = "deny"')
+    before = sorted(tmp_path.rglob("*"))
+    process = start(*args, preexec_fn=lambda: os.close(0))
+    out, talk = process.communicate()
+    assert (process.returncode, out) == (2, b"")
+    assert b"-: expected standard input, got a closed one" in talk
+    assert talk.count(b"\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_numbers_of_closed_streams_are_taken(
+    environment: Callable[..., dict[str, str]],
+) -> None:
+    code = (
+        "import os, subprocess, sys; from cli.main import _keep_standard_numbers as keep; "
+        "keep(); fd = os.open(os.devnull, os.O_RDONLY); "
+        "kept = [os.fstat(n).st_rdev == os.stat(os.devnull).st_rdev for n in range(3)]; "
+        "child = subprocess.run(['true']).returncode; "
+        "os._exit(0 if fd > 2 and all(kept) and not child else 1)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment({}),
+        preexec_fn=lambda: [os.close(number) for number in range(3)],
+        check=False,
+    )
+    assert done.returncode == 0
 
 
 def test_a_text_that_no_encoding_holds(home: Any, run: Callable[..., Any]) -> None:

@@ -871,24 +871,6 @@ def test_a_seal_killed_at_any_step_leaves_a_log_that_holds(
         assert not _codes(found, "warning")
 
 
-def test_an_artifact_that_retention_removed_is_no_fault(call: Call, sealed: SealedHome) -> None:
-    """Its ledger says so, in a line that comes after the seal."""
-    _remove_uncited_artifact(sealed)
-    name = json.loads(sealed.lines("s1/tool-results.jsonl")[1])["filename"]
-    line = {"schema": "ctxaudit.artifact/1", "event": "removed", "filename": name}
-    with (sealed.path / "s1/tool-results.jsonl").open("ab") as file:
-        file.write(json.dumps(line).encode() + b"\n")
-    done = _verify(call, sealed)
-    assert done.code == 0
-    assert _codes(done, "warning") == {"not_sealed", "sealed_artifact_removed"}
-    targets = {one["code"]: one["target"] for one in done.report["findings"]}
-    assert targets["sealed_artifact_removed"] == f"s1/tool-results/{name}"
-    # With the line sealed, too, the removal is part of the history.
-    sealed.seal()
-    done = _verify(call, sealed)
-    assert (done.code, _codes(done, "warning")) == (0, set())
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_several_homes_each_with_its_log(
     call: Call, sealed: SealedHome, thrice_path: Path, jobs: int

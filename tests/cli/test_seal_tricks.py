@@ -279,7 +279,7 @@ def test_a_sealed_artifact_is_there_as_it_was_cited_or_not(
 
 @pytest.mark.parametrize("number", [0, 1], ids=["cited", "uncited"])
 @pytest.mark.parametrize("again", [False, True])
-def test_a_line_that_says_removed_excuses_absence_and_no_other_bytes(
+def test_a_line_that_says_removed_and_no_seal_covers_excuses_nothing(
     call: Call, sealed: SealedHome, number: int, again: bool
 ) -> None:
     path = artifact(sealed, number)
@@ -296,14 +296,17 @@ def test_a_line_that_says_removed_excuses_absence_and_no_other_bytes(
     path.symlink_to("/nowhere")
     assert "sealed_artifact_missing" in codes(verify(call, sealed))
     path.unlink()
+    code = "sealed_artifact_missing" if again else "sealed_artifact_removed"
     done = verify(call, sealed)
-    if again:
-        assert "sealed_artifact_missing" in codes(done)
-        return
-    assert codes(done) == set()
-    assert done.code == (12 if number == 0 else 0)
-    assert seal(call, sealed).code == 0
-    assert codes(verify(call, sealed)) == set()
+    assert (done.code, code in codes(done)) == (14, True)
+    done = seal(call, sealed)
+    assert (done.code, done.out, code in done.err) == (14, "", True)
+    done = seal(call, sealed, "--accept-removed")
+    assert done.code == (14 if again else 0)
+    if not again:
+        done = verify(call, sealed)
+        assert done.code == (12 if number == 0 else 0)
+        assert ("sealed_artifact_removed", f"s1/tool-results/{path.name}") in told(done, "warning")
 
 
 def test_a_waiver_for_a_pointer_does_not_cover_its_seal(
@@ -577,21 +580,41 @@ def _codex(path: Path, session: str, count: int) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
-def test_a_session_that_only_a_foreign_log_names_is_asked_for_by_its_own_name(
+@pytest.mark.parametrize("rule", ['session = "private"', 'session = "*"', 'kind = "transcript"'])
+def test_what_the_home_denies_is_sealed_all_the_same(
+    call: Call, sealed: SealedHome, tmp_path: Path, rule: str
+) -> None:
+    """A configuration that is there while it is sealed, and gone when somebody looks."""
+    sealed.append("private", 2)
+    config = sealed.path / "ctxaudit.toml"
+    config.write_text(f"{TOP}{RULE}{rule}\n")
+    done = seal(call, sealed)
+    assert (done.code, "private" in done.err) == (0, False)
+    held = tmp_path / "held"
+    held.write_text(done.out, encoding="utf-8")
+    config.unlink()
+    file = sealed.path / "transcripts/private.jsonl"
+    file.write_bytes(file.read_bytes().replace(b"words", b"swords", 1))
+    done = verify(call, sealed, "--seal-checkpoint", held)
+    assert (done.code, codes(done)) == (14, {"sealed_event_edited"})
+
+
+def test_what_the_home_denies_and_no_seal_covers_yet_is_not_told(
     call: Call, sealed: SealedHome
 ) -> None:
+    """A session that only the content of a foreign log names is asked for by its own name."""
     (sealed.path / "ctxaudit.toml").write_text(f'{TOP}{RULE}session = "private"\n')
+    _codex(sealed.path / "transcripts/rollout-x.jsonl", "private", 3)
     for count in (3, 4):
-        _codex(sealed.path / "transcripts/rollout-x.jsonl", "private", count)
-        done = seal(call, sealed)
-        assert (done.code, "private" in done.err) == (0, False)
         done = verify(call, sealed)
         assert done.code == 0, done.out
         assert "private" not in done.out
         assert not [one for one in codes(done) | codes(done, "warning") if "seal" in one]
-    assert not any(
-        b"private" in path.read_bytes() for path in (sealed.path / "seals").glob("*.leaves")
-    )
+        done = seal(call, sealed)
+        assert (done.code, "private" in done.err) == (0, False)
+        _codex(sealed.path / "transcripts/rollout-x.jsonl", "private", count + 1)
+    assert len(sealed.leaves(3).read_bytes().splitlines()) == 4
+    assert len(sealed.leaves(4).read_bytes().splitlines()) == 1
 
 
 def test_a_second_log_of_a_sealed_foreign_session_is_named(call: Call, sealed: SealedHome) -> None:
@@ -713,7 +736,7 @@ def test_a_line_that_is_not_whole_behind_new_ones_adds_no_second_warning(
     file = sealed.path / name
     file.write_bytes(file.read_bytes() + b"{}\n{")
     found = [one for one in verify(call, sealed).report["findings"] if one["code"] == "not_sealed"]
-    assert [one["message"].rpartition(", ")[2] for one in found] == ["got 1 newer"]
+    assert [one["message"].rpartition(", ")[2] for one in found] == ["got 1 more"]
 
 
 @pytest.mark.parametrize("name", _LOGS)

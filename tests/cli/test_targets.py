@@ -312,3 +312,84 @@ def test_softened_verdicts_say_so(home: Any, call: Callable[..., Any]) -> None:
     last = done.out.splitlines()[-1]
     assert last.startswith("Exit code 0, since --fail-on denied,missing and --exit-zero were given")
     assert "without them 12. Missing: " in last
+
+
+def _nested(report: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (one["severity"], one["target"])
+        for one in report["findings"]
+        if one["code"] == "home_not_checked"
+    ]
+
+
+def test_a_home_below_a_tree_of_transcripts_is_told(
+    home: Any, call: Callable[..., Any], tmp_path: Path
+) -> None:
+    home.state("one.json", ["transcript:s1:9"])
+    home.transcript("s1", 2)
+    assert call("verify", home.path).code == 12
+    parent = tmp_path / "parent" / "deep"
+    parent.mkdir(parents=True)
+    home.path.rename(parent / "home")
+    for extra in ([], ["--all"], ["--as", "native"], ["--jobs", "2"]):
+        done = call("verify", parent, *extra, "--format", "json")
+        assert done.code == 4
+        assert _nested(done.report) == [("error", "home")]
+        # Its transcripts are read as transcripts.
+        assert [one["target"] for one in done.report["transcripts"]] == [
+            "home/transcripts/s1.jsonl"
+        ]
+    assert _nested(call("verify", parent.parent, "--format", "json").report) == [
+        ("error", "deep/home")
+    ]
+    # Somebody who asks for transcripts alone is given them.
+    assert call("transcript", "check", parent).code == 0
+    # A worse fault decides.
+    (parent / "bad.jsonl").write_text("torn")
+    assert call("verify", parent).code == 14
+
+
+def test_a_home_that_is_named_beside_its_parent_is_audited(
+    home: Any, call: Callable[..., Any], tmp_path: Path
+) -> None:
+    home.state("one.json", home.transcript("s1", 2))
+    (tmp_path / "link").symlink_to(home.path)
+    parent = tmp_path / "parent"
+    parent.mkdir()
+    nested = home.path.rename(parent / "home")
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to(nested)
+    for targets in ((parent, nested), (nested, parent), (tmp_path / "link", parent)):
+        done = call("verify", *targets, "--format", "json")
+        assert (done.code, _nested(done.report)) == (0, [])
+        assert done.report["summary"]["available"] == 2
+    # A state of it is not all of it.
+    done = call("verify", parent, nested / "states" / "one.json", "--format", "json")
+    assert done.code == 4
+    assert _nested(done.report) == [("error", "parent/home")]
+
+
+@pytest.mark.parametrize("name", ["states", "seals", "transcripts"])
+def test_a_home_does_not_hide_another_one(name: str, home: Any, call: Callable[..., Any]) -> None:
+    home.state("one.json", home.transcript("s1", 2))
+    inner = type(home)(home.path.parent / "outer" / "inner")
+    inner.state("bad.json", ["transcript:s1:1"])
+    outer = inner.path.parent
+    assert call("verify", outer).code == 4
+    (outer / name).mkdir()
+    done = call("verify", outer, "--format", "json")
+    assert done.code == 4
+    assert _nested(done.report) == [("error", "inner")]
+    # A configuration alone cites nothing; in a tree of transcripts it is that of a home.
+    (outer / "other").mkdir()
+    (outer / "other" / "ctxaudit.toml").touch()
+    done = call("verify", outer, "--format", "json")
+    assert _nested(done.report) == [("error", "inner")]
+    # Nor does one in which all is well.
+    done = call("verify", outer, home.path, "--format", "json")
+    assert done.code == 4
+    assert _nested(done.report) == [("error", "outer/inner")]
+    (outer / name).rmdir()
+    done = call("verify", outer, "--format", "json")
+    # Without anything of a home or a transcript, it is taken for an empty home.
+    assert [target for _, target in _nested(done.report)] == ["inner", "other"]

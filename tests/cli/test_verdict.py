@@ -129,6 +129,7 @@ def _with(code: str, severity: Severity, **counts: int) -> AuditReport:
         ("unknown_format", ExitCode.INCONCLUSIVE),
         ("source_changed_during_read", ExitCode.INCONCLUSIVE),
         ("source_read_failed", ExitCode.INCONCLUSIVE),
+        ("home_not_checked", ExitCode.INCONCLUSIVE),
         ("ledger_not_transcript", ExitCode.INCONCLUSIVE),
         ("container_invalid", ExitCode.CORRUPT),
         ("torn_line", ExitCode.CORRUPT),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.messages.builders import (
     user,
 )
 
+_DEEP: object = functools.reduce(lambda inner, _: [inner], range(2_000), "line")
 READ = CompactionConfig(read_tools={"read": "path"})
 
 
@@ -118,11 +120,18 @@ def test_reads_are_known_by_the_tool_and_its_argument(shape: str) -> None:
         ({"path": "x", "limit": None}, {"path": "x"}, True),
         ({"path": "x"}, {"path": "x", "limit": 10}, False),
         ({"path": "x", "offset": 1}, {"path": "x", "offset": 9}, False),
-        ({"path": "x", "description": "see a"}, {"path": "x", "description": "again"}, True),
+        ({"path": "x", "description": "see a"}, {"path": "x", "description": "look again"}, True),
         ({"path": "x", "quiet": True}, {"path": "x"}, True),
         ({"path": "x"}, {"path": "x", "range": [1, 20]}, False),
         ({"path": "x"}, {"path": "x", "lines": "1-20"}, False),
         ({"path": "x", "lines": "L3"}, {"path": "x", "lines": "L4:9"}, False),
+        ({"path": "x"}, {"path": "x", "mode": "outline"}, False),
+        ({"path": "x", "symbol": "one"}, {"path": "x", "symbol": "other"}, False),
+        ({"path": "x"}, {"path": "x", "range": {"start": 1, "end": 20}}, False),
+        ({"path": "x", "range": {}, "lines": [], "at": ""}, {"path": "x"}, True),
+        ({"path": "x"}, {"path": "x", "range": {}, "lines": [], "at": ""}, True),
+        ({"path": "x"}, {"path": "x", "cached": False, "note": None}, True),
+        ({"path": "x"}, {"path": "x", "range": _DEEP}, False),
         ({"path": "x"}, {"path": "y"}, False),
         ({"path": ""}, {"path": ""}, False),
         ({"path": 7}, {"path": 7}, False),
@@ -136,8 +145,9 @@ def test_a_part_of_a_file_replaces_neither_the_whole_nor_another_part(
     assert len(left) == (3 if goes else 5)
 
 
-def test_a_read_that_failed_replaces_nothing() -> None:
-    messages = [user(), *named("a", path="x"), *named("b", path="x")]
+@pytest.mark.parametrize("reading", [named, read])
+def test_a_read_that_failed_replaces_nothing(reading: Any) -> None:
+    messages = [user(), *reading("a", path="x"), *reading("b", path="x")]
     messages[-1]["content"][0]["is_error"] = True
     assert dedup_file_reads(messages, config=READ) == (messages, 0)
 

@@ -19,6 +19,7 @@ from provenance.compaction import (
     SummaryOutcome,
     compact_context,
     compact_context_async,
+    compact_if_needed,
     generate_summary,
     verify_receipt,
 )
@@ -331,6 +332,43 @@ def test_an_earlier_summary_is_pruned_as_little_as_the_first_message() -> None:
     assert second.messages[2:] == messages[-6:]
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_earlier_summary_outlives_a_loop_that_has_the_messages_alone(shape: str) -> None:
+    """Only its text can tell it, and whoever summarises it next is handed it."""
+    recorder = Recorder("Facts of the first hour.", "All facts.")
+    config = CompactionConfig(
+        soft_limit=500, hard_limit=10**7, keep_first=True, summary_timeout=None
+    )
+    view = compact_if_needed(
+        [user("The task."), *reads(shape, 3, size=4_000)], None, summarizer=recorder, config=config
+    )
+    assert "Facts of the first hour." in str(view[1])
+    for step in range(4):
+        view = [*view, *talk(12, size=400), *reads(shape, 2, first=100 + 10 * step)]
+        view = compact_if_needed(view, None, config=config)
+        assert "Facts of the first hour." in str(view[1])
+        assert len(view) == 2 + config.keep_recent_messages
+    view = compact_if_needed(
+        [*view, *talk(8, size=4_000)], None, summarizer=recorder, config=config
+    )
+    assert "Facts of the first hour." in json.dumps(recorder.asked[1])
+    assert sum("[Conversation summary]" in str(one) for one in view) == 1
+
+
+@pytest.mark.parametrize("summarizer", [None, says("New.")])
+def test_an_earlier_summary_is_known_as_a_block_with_a_cache_mark(summarizer: Any) -> None:
+    first = compact(talk(20), says("Old."))
+    (text,) = (one["content"] for one in first.messages[:1])
+    marked = {"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}
+    messages = [user("First."), user([marked]), *first.messages[1:], *talk(20, size=400)]
+    config: dict[str, Any] = {"keep_recent_messages": 2, "previous_summary": first.summary}
+    result = compact(messages, summarizer, **config)
+    assert messages[1] in result.messages
+    config["keep_recent_messages"] = 10**6
+    result = compact(messages, summarizer, **config)
+    assert result.summary == ("Old." if summarizer is None else "Old.\n\nNew.")
+
+
 def test_durable_state_takes_no_part() -> None:
     class State:
         """Raises where anything but its identity is asked for."""
@@ -528,3 +566,19 @@ def test_blocks_that_json_cannot_print_reach_the_summarizer_all_the_same() -> No
     assert "[[[[" in asked[0]
     assert "0000000" in asked[0]
     assert '"ff"' in asked[0]
+
+
+def test_what_is_said_while_the_summary_is_made_is_not_in_it() -> None:
+    messages = talk(20)
+    before = list(messages)
+
+    async def summarizer(_conversation: str) -> str:
+        messages.append(user("A new event."))
+        return "They talked."
+
+    config = CompactionConfig(soft_limit=1, keep_recent_messages=99)
+    result = asyncio.run(
+        compact_context_async(messages, None, summarizer=summarizer, config=config)
+    )
+    assert result.receipt.original_messages == len(before) < len(messages)
+    assert_sound(before, result)

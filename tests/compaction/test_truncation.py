@@ -392,6 +392,41 @@ def test_a_shortened_text_is_made_of_the_whole(text: str, room: int, pointer: st
     assert room < 4 or (one.head and one.tail)
 
 
+@given(
+    length=st.integers(200, 5_000),
+    caps=st.lists(st.integers(1, 300), min_size=1, max_size=5),
+    call_id=st.text("abc", min_size=1, max_size=5),
+    shape=st.sampled_from(SHAPES),
+)
+@example(length=2_000, caps=[100, 100], call_id="ab", shape="anthropic")
+def test_what_is_cut_again_says_how_long_the_whole_was(
+    length: int, caps: list[int], call_id: str, shape: str
+) -> None:
+    """Cutting again changes nothing under the same cap, and the whole is the whole ever after."""
+    whole = "x" * length
+    messages = [user(), *asks(shape, call_id), *gives(shape, call_id, content=whole)]
+    for cap in caps:
+        config = CompactionConfig(soft_limit=1, hard_limit=10**9, max_tool_result_tokens=cap)
+        result = compact_context(messages, None, config=config)
+        assert_sound(messages, result)
+        shown = result_of(result.messages)
+        if shown != whole:
+            beginning = shown.rstrip("]. abcdefghijklmnopqrstuvwyz:0123456789[\n")
+            assert shown == beginning + cut(len(beginning), length)
+        again = compact_context(result.messages, None, config=config)
+        assert again.messages == result.messages
+        messages = result.messages
+
+
+@pytest.mark.parametrize("shown", [7, 9, 100, 30_000])
+def test_a_printed_notice_of_a_beginning_is_text(shown: int) -> None:
+    """What does not stand at the end of just so many characters says nothing of a whole."""
+    text = "x" * 30_001 + cut(shown, 10**9)
+    (message,) = gives("chat", "c1", content=text)
+    shorter, _ = truncate_tool_results([user(), *asks("chat", "c1"), message])
+    assert result_of(shorter) == "x" * CAP + cut(CAP, len(text))
+
+
 _hostile = st.lists(
     st.sampled_from(
         [

@@ -23,9 +23,16 @@ from provenance.compaction import (
     digest_of,
     verify_receipt,
 )
-from provenance.compaction.changes import call_id_of
+from provenance.compaction.changes import call_id_of, said_role
 from provenance.compaction.summary import ACKNOWLEDGEMENT, SUMMARY_HEAD
-from provenance.messages import HeuristicCounter, blocks_of, count_blocks, estimate_tokens
+from provenance.messages import (
+    CalibratedCounter,
+    ExactCounter,
+    HeuristicCounter,
+    blocks_of,
+    count_blocks,
+    estimate_tokens,
+)
 from provenance.messages._fields import fields_of
 from provenance.messages.shapes import BlockKind, field
 from tests.compaction.builders import assert_sound, reads, talk
@@ -63,6 +70,7 @@ def entry(messages: Sequence[Any], message: int, block: int, **more: Any) -> Cha
         call_id=call_id_of(one),
         sha256=digest_of(one.value),
         tokens=count_blocks(messages[message])[block],
+        role=said_role(messages[message]),
         **fields,
     )
 
@@ -85,6 +93,7 @@ def receipted(
         applied_layers=tuple(layer for layer in LAYERS if layer in named),
         removed=tuple(sorted(removed, key=lambda one: (one.message, one.block))),
         inserted=tuple(inserted),
+        counter="heuristic",
     )
     return SimpleNamespace(messages=messages, receipt=receipt)
 
@@ -635,6 +644,104 @@ def test_costs_by_another_counter_need_that_counter() -> None:
     assert texts(original, forged) == []
     assert texts(original, forged, counter=Doubling()) != []
     assert texts(original, result, counter=COUNTER) != []
+
+
+# Costs, and what counted them
+
+
+def forged(result: CompactionResult[Any], **fields: Any) -> Any:
+    """The result with other numbers, in itself as in the receipt."""
+    receipt = replace(result.receipt, **fields)
+    return replace(
+        result,
+        receipt=receipt,
+        tokens_before=receipt.tokens_before,
+        tokens_after=receipt.tokens_after,
+    )
+
+
+def pruned(counter: Any = None) -> tuple[list[Any], CompactionResult[Any]]:
+    original = talk(20, size=400)
+    config = CompactionConfig(soft_limit=1, keep_recent_messages=1)
+    result = compact_context(original, None, config=config, counter=counter)
+    assert result.applied_layers == (PRUNED,)
+    return original, result
+
+
+def test_a_receipt_names_what_counted() -> None:
+    for counter, name in (
+        (None, "heuristic"),
+        (HeuristicCounter(), "heuristic"),
+        (ExactCounter("claude_legacy"), "claude_legacy"),
+        (CalibratedCounter(), None),
+        (Doubling(), None),
+    ):
+        original, result = pruned(counter)
+        assert result.receipt.counter == name
+        assert texts(original, result) == texts(original, result, counter=counter) == []
+
+
+@pytest.mark.parametrize("counter", [None, ExactCounter("claude_legacy")])
+def test_a_wrong_total_switches_no_check_off(counter: Any) -> None:
+    original, result = pruned(counter)
+    receipt = result.receipt
+    dear = tuple(one._replace(tokens=10**6) for one in receipt.removed)
+    for fields in (
+        {"removed": dear, "tokens_before": receipt.tokens_before + 1, "tokens_after": 1},
+        {"removed": dear},
+        {"tokens_before": receipt.tokens_before + 1},
+        {"tokens_after": receipt.tokens_after - 1},
+        {"tokens_before": 0, "tokens_after": 0},
+    ):
+        made = forged(result, **fields)
+        assert texts(original, made) != [], fields
+        assert texts(original, made, counter=counter or COUNTER) != [], fields
+
+
+@pytest.mark.parametrize("named", [None, "claude_legacy"])
+def test_whatever_counted_no_compaction_makes_a_history_dearer(named: Any) -> None:
+    original, result = pruned(Doubling())
+    before = result.tokens_before
+    for after, expected in (
+        (before + 1, f"at most {before} (tokens_before)"),
+        (before, f"fewer than {before} by the layers that are named"),
+    ):
+        made = forged(result, tokens_after=after, counter=named)
+        assert any(
+            one == f"tokens_after: expected {expected}, got {after}"
+            for one in texts(original, made)
+        )
+    same = compact_context(original, None, counter=Doubling())
+    [problem] = verify_receipt(original, forged(same, tokens_after=1))
+    assert problem.text == (
+        f"tokens_after: expected {same.tokens_before} by the layers that are named, got 1"
+    )
+
+
+def test_a_receipt_of_another_counter_than_the_one_given_says_so() -> None:
+    legacy = ExactCounter("claude_legacy")
+    original, result = pruned(legacy)
+    [problem] = verify_receipt(original, result, counter=COUNTER)
+    assert problem.text == "counter: expected heuristic, got claude_legacy"
+    [problem] = verify_receipt(original, forged(result, counter="my secret"), counter=legacy)
+    assert problem.text == "counter: expected claude_legacy, got another"
+
+
+@pytest.mark.parametrize("percent", [110, 70, 40, 0])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_sums_of_a_vocabulary_agree(shape: str, percent: int) -> None:
+    original = history(shape)
+    counter = ExactCounter("claude_legacy")
+    config = CompactionConfig(
+        soft_limit=max(1, counter.count_messages(original) * percent // 100),
+        max_tool_result_tokens=60,
+        read_tools={"read": "path"},
+        summary_timeout=None,
+    )
+    result = compact_context(
+        original, None, config=config, counter=counter, summarizer=lambda _text: "They looked."
+    )
+    assert texts(original, result) == texts(original, result, counter=counter) == []
 
 
 def test_a_history_that_breaks_the_tool_protocol_was_never_compacted() -> None:

@@ -279,3 +279,19 @@ def test_sdk_objects() -> None:
     ]
     assert validate_tool_protocol(messages) == {"t1": (0, 1), "c1": (2, 3)}
     _refused(messages[:3], "message 2: tool call: expected one result")
+
+
+@pytest.mark.parametrize("tag", ["message", "reasoning", "function_call", "odd"])
+@pytest.mark.parametrize("content", ["hi", None, [{"type": "output_text", "text": "hi"}]])
+def test_calls_are_calls_whatever_type_stands_beside_them(tag: str, content: Any) -> None:
+    said = {"type": tag, "role": "assistant", "content": content, "tool_calls": [chat_call("c1")]}
+    with pytest.raises(ToolProtocolError) as caught:
+        validate_tool_protocol([said])
+    assert caught.value.call_id == "c1"
+    assert validate_tool_protocol([said, *gives("chat", "c1")]) == {"c1": (0, 1)}
+
+
+@pytest.mark.parametrize("calls", [None, []])
+def test_an_item_with_a_field_for_calls_and_none_in_it_stays_an_item(calls: Any) -> None:
+    item = {**asks("responses", "c1")[-1], "tool_calls": calls}
+    assert validate_tool_protocol([item, *gives("responses", "c1")]) == {"c1": (0, 1)}

@@ -265,6 +265,35 @@ def test_chat_fields_go_with_their_blocks() -> None:
     assert without_blocks(message, {0, 1, 2}) is None
 
 
+@given(
+    content=st.sampled_from([None, "", "Hi.", [], [{"type": "text", "text": ""}]]),
+    own=st.fixed_dictionaries(
+        {},
+        optional={
+            "refusal": st.sampled_from(["", "No."]),
+            "audio": st.just({"id": "a1"}),
+            "function_call": st.just({"name": "f", "arguments": "{}"}),
+            "tool_calls": st.sampled_from(
+                [[], [chat_call("c1")], [chat_call("c1"), chat_call("c2")]]
+            ),
+        },
+    ),
+    data=st.data(),
+)
+def test_what_stays_of_a_chat_assistant_has_the_blocks_that_stayed(
+    content: object, own: dict[str, Any], data: st.DataObject
+) -> None:
+    """An empty text is no block that comes and goes with what stands beside it."""
+    message = {"role": "assistant", "content": content, **own}
+    before = [block.value for block in blocks_of(message)]
+    gone = data.draw(st.sets(st.integers(0, len(before) - 1)))
+    made = without_blocks(message, gone)
+    kept = [value for index, value in enumerate(before) if index not in gone]
+    assert ([] if made is None else [block.value for block in blocks_of(made)]) == (
+        [made] if kept and before == [message] else kept
+    )
+
+
 def test_a_tuple_of_blocks_stays_a_tuple() -> None:
     message = {"role": "user", "content": (text_block("a"), text_block("b"))}
     assert without_blocks(message, {0}) == {"role": "user", "content": (text_block("b"),)}

@@ -11,6 +11,7 @@ import os
 import re
 import sqlite3
 import sys
+import zipfile
 
 PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 SESSION = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
@@ -37,17 +38,66 @@ def lines(path: bytes) -> list[bytes]:
         return file.read().split(b"\n")[:-1]
 
 
+def elements(text: str, start: int) -> list[str]:
+    """Give the elements of an array that begins after `start`, as they are written."""
+    found = []
+    at = text.index("[", start) + 1
+    while True:
+        at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n,"))
+        if text[at] == "]":
+            return found
+        _, end = json.JSONDecoder().raw_decode(text, at)
+        found.append(text[at:end])
+        at = end
+
+
+def samples(
+    path: bytes, events: dict[str, list[str]], pools: dict[tuple[str, str], list[str]]
+) -> None:
+    """Take the samples of an archive whose keys stand once in the whole text of each."""
+    with zipfile.ZipFile(os.fsdecode(path)) as archive:
+        for name in archive.namelist():
+            if not name.startswith("samples/"):
+                continue
+            session = name.removeprefix("samples/").removesuffix(".json")
+            text = archive.read(name).decode()
+            arrays = sorted(("messages", "events"), key=lambda key: text.index(f'"{key}": ['))
+            events[session] = [
+                sha256(one.encode())
+                for key in arrays
+                for one in elements(text, text.index(f'"{key}": ['))
+            ]
+            for pool, key in (("messages", "message_pool"), ("calls", "call_pool")):
+                place = text.find(f'"{key}": [')
+                if place >= 0 and (items := elements(text, place)):
+                    pools[session, pool] = [sha256(one.encode()) for one in items]
+            told = [
+                json.dumps(one, ensure_ascii=False, separators=(",", ":"))
+                for one in json.loads(text).get("attachments", {}).items()
+            ]
+            if told:
+                pools[session, "attachments"] = [sha256(one.encode()) for one in told]
+
+
 def entries(home: bytes) -> list[str]:
     """Give the entries of everything in a home, in the order of one seal."""
     found = []
-    # 1. Events: by session, then ordinal.
+    # 1. Events: by session, then ordinal; and what events of Inspect samples refer to.
     folder = os.path.join(home, b"transcripts")
-    for name in sorted(os.listdir(folder)):
-        session = name.removesuffix(b".jsonl")
-        for number, line in enumerate(lines(os.path.join(folder, name)), 1):
-            digest = sha256(line.rstrip(b"\r\n"))
-            found.append(f"event {session.decode()} {number} {digest}")
-    # 2. Ledger lines: by session, then line.
+    events: dict[str, list[str]] = {}
+    pools: dict[tuple[str, str], list[str]] = {}
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if name.endswith(b".eval"):
+            samples(path, events, pools)
+            continue
+        session = name.removesuffix(b".jsonl").decode()
+        events[session] = [sha256(line.rstrip(b"\r\n")) for line in lines(path)]
+    for session, digests in sorted(events.items()):
+        found += [f"event {session} {number} {one}" for number, one in enumerate(digests, 1)]
+    for (session, pool), digests in sorted(pools.items()):
+        found += [f"pool {session} {pool} {number} {one}" for number, one in enumerate(digests, 1)]
+    # 3. Ledger lines: by session, then line.
     for name in sorted(os.listdir(home)):
         path = os.path.join(home, name, b"tool-results.jsonl")
         if SESSION.fullmatch(name) is None or not os.path.exists(path):
@@ -56,7 +106,7 @@ def entries(home: bytes) -> list[str]:
             entry = json.loads(line)
             rest = f"{entry['event']} {entry['filename']} {entry['sha256']}"
             found.append(f"ledger {name.decode()} {number} {sha256(line)} {rest}")
-    # 3. States, receipts and what the store keeps: by the bytes of the name, then version.
+    # 4. States, receipts and what the store keeps: by the bytes of the name, then version.
     states: dict[bytes, list[str]] = {}
     for folder, prefix in ((b"states", b""), (b"receipts", b"receipts/")):
         for name in os.listdir(os.path.join(home, folder)):
@@ -78,7 +128,7 @@ def entries(home: bytes) -> list[str]:
     for name, versions in sorted(states.items()):
         for number, digest in enumerate(versions, 1):
             found.append(f"state {escaped(name)} {number} {digest}")
-    # 4. Entries of the lock file: by the bytes of the pointer.
+    # 5. Entries of the lock file: by the bytes of the pointer.
     with open(os.path.join(home, b"ctxaudit.lock"), "rb") as file:
         document = json.load(file)
     pins = {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 from provenance import DurableContextState, DurableFact, DurableStateStore
@@ -46,6 +48,18 @@ def test_leaves_and_root_follow_from_the_page_and_the_home_alone(tmp_path: Path)
     (made.path / "receipts/r.json").write_text("{}\n")
     (made.path / "states" / os.fsdecode(b"caf\xc3\xa9 \xff.json")).write_text("{}")
     (made.path / "transcripts/s3.jsonl").write_bytes(b'{"sequence":1}\r\n{"sequence":2}\r\r\n')
+    sample = {
+        "id": 7,
+        "epoch": 1,
+        "messages": [{"role": "user", "content": "hi"}],
+        "events": [{"event": "model", "input_refs": [[0, 2]], "note": "attachment://a1"}],
+        "message_pool": [{"role": "user", "n": 1.50}, {"role": "user", "content": "caf\u00e9"}],
+        "call_pool": [{"request": {}}],
+        "attachments": {"z9": "l\u00f6ng\u2028", "a1": "text"},
+    }
+    with zipfile.ZipFile(made.path / "transcripts/a.eval", "w") as log:
+        log.writestr("_journal/start.json", "{}")
+        log.writestr("samples/7_epoch_1.json", json.dumps(sample, indent=1))
     shutil.rmtree(made.path / "seals")
     sealed = made.seal()
     script = Path(__file__).with_name("independent.py")
@@ -55,7 +69,7 @@ def test_leaves_and_root_follow_from_the_page_and_the_home_alone(tmp_path: Path)
     *entries, root = done.stdout.decode().splitlines()
     assert [one.encode() for one in entries] == made.leaves(1).read_bytes().splitlines()
     assert root == sealed.checkpoint.root.hex()
-    assert len({one.split()[1] for one in entries}) == 4
+    assert len({one.split()[1] for one in entries}) == 5
     text = script.read_text(encoding="utf-8")
     assert "import provenance" not in text
     assert "from provenance" not in text

@@ -23,6 +23,7 @@ from provenance.sealing.leaves import (
     Leaf,
     LedgerLeaf,
     LockLeaf,
+    PoolLeaf,
     StateLeaf,
     parse_entry,
 )
@@ -43,6 +44,7 @@ _leaves = st.one_of(
         _session,
         st.none() | _digest,
     ),
+    st.builds(PoolLeaf, _session, st.from_regex("[a-z]{1,32}", fullmatch=True), _number, _digest),
     st.builds(StateLeaf, st.binary(max_size=20), _number, _digest | st.just(REMOVED)),
     st.builds(LockLeaf, st.binary(max_size=20), _number, _digest),
 )
@@ -208,3 +210,27 @@ def test_a_digest_that_is_stored() -> None:
     history = _history(NOW)
     assert history.stored_digests("s1", "x.txt") == {C}
     assert history.stored_digests("s1", "y.txt") == history.stored_digests("s9", "x.txt") == set()
+
+
+_digests = st.lists(_digest, max_size=4)
+
+
+@given(sealed=_digests, later=_digests)
+def test_a_pool_only_grows(sealed: list[str], later: list[str]) -> None:
+    """Every other change is told once, and what differs is never sealed in its place."""
+    events = {"s1": [A]}
+    history = _history(HomeLeaves(events, pools={("s1", "messages"): sealed}))
+    now = HomeLeaves(events, pools={("s1", "messages"): later})
+    found = [str(one.code) for one in differences(history, now)]
+    assert found == ([] if later[: len(sealed)] == sealed else ["sealed_pool_rewritten"])
+    assert [leaf.entry for leaf in new_leaves(history, now)] == [
+        PoolLeaf("s1", "messages", number, digest).entry
+        for number, digest in list(enumerate(later, 1))[len(sealed) :]
+    ]
+    assert ("pool", "s1", len(later) - len(sealed)) in list(unsealed(history, now))
+    # Where its events are gone, or nobody looked, that is what is told.
+    assert [str(one.code) for one in differences(history, HomeLeaves())] == [
+        "sealed_events_removed"
+    ]
+    skipped = HomeLeaves(skipped=frozenset({("event", "s1")}))
+    assert list(differences(history, skipped)) == []

@@ -22,7 +22,11 @@ from collections.abc import Iterable, Iterator
 
 from provenance.findings import Severity
 from provenance.transcripts.adapters._inspect_chunks import sample_records
-from provenance.transcripts.adapters._inspect_document import read_document_log
+from provenance.transcripts.adapters._inspect_document import (
+    pools_of_document_log,
+    read_document_log,
+)
+from provenance.transcripts.adapters._inspect_pools import sample_pools
 from provenance.transcripts.adapters._inspect_references import PlacedValue, references_of
 from provenance.transcripts.adapters._inspect_shapes import (
     Sample,
@@ -31,7 +35,7 @@ from provenance.transcripts.adapters._inspect_shapes import (
 )
 from provenance.transcripts.containers.archive import Archive, read_archive
 from provenance.transcripts.containers.document import Document, parse_document
-from provenance.transcripts.records import Fault, Record, Reference
+from provenance.transcripts.records import Fault, Pooled, Record, Reference
 from provenance.transcripts.sources import Head, Source, SourceUnreadable
 
 __all__ = ["InspectLog"]
@@ -76,6 +80,15 @@ class InspectLog:
         yield from _check_log(archive, samples, source)
         for sample in samples.values():
             yield from sample_records(archive, sample, limits=source.limits)
+
+    def pooled_parts(self, source: Source) -> Iterator[Pooled]:
+        """Give the pools and attachments of each sample, as far as they are no records."""
+        if not _is_archive(source):
+            yield from pools_of_document_log(source)
+            return
+        archive = _read(source)
+        for sample in find_samples(archive).values():
+            yield from sample_pools(archive, sample, limits=source.limits)
 
     def references(self, record: Record) -> Iterable[Reference]:
         """Give attachments, ranges of the pools and the message of an event."""

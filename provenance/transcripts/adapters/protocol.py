@@ -25,10 +25,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol, runtime_checkable
 
-from provenance.transcripts.records import Fault, Record, Reference
+from provenance.transcripts.records import Fault, Pooled, Record, Reference
 from provenance.transcripts.sources import Head, Source
 
-__all__ = ["FORMAT_GROUP", "MixedSessions", "TranscriptFormat"]
+__all__ = ["FORMAT_GROUP", "MixedSessions", "PooledParts", "TranscriptFormat"]
 
 FORMAT_GROUP = "ctxaudit.transcript_formats"
 
@@ -79,6 +79,21 @@ class MixedSessions(Protocol):
         """Give every session that a record of the source is of; it may give others too.
 
         The whole source is read, but nothing of it parsed.
+
+        Raises:
+            As `TranscriptFormat.records`.
+        """
+
+
+@runtime_checkable
+class PooledParts(Protocol):
+    """What a format has besides where records refer to parts of their source by a name or place.
+
+    A seal covers those parts, so that the words of a record cannot change while its digest stays.
+    """
+
+    def pooled_parts(self, source: Source) -> Iterator[Pooled]:
+        """Give them, those of a session and pool in an order that what is appended goes on with.
 
         Raises:
             As `TranscriptFormat.records`.

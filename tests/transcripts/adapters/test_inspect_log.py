@@ -18,7 +18,15 @@ from provenance.fs import TrustedRoot
 from provenance.limits import Limits
 from provenance.transcripts.adapters.inspect_log import InspectLog
 from provenance.transcripts.adapters.protocol import TranscriptFormat
-from provenance.transcripts.records import Call, CallResult, Fault, Record, Reference, Speaker
+from provenance.transcripts.records import (
+    Call,
+    CallResult,
+    Fault,
+    Pooled,
+    Record,
+    Reference,
+    Speaker,
+)
 from provenance.transcripts.sources import HEAD_BYTES, Head, Source, SourceUnreadable
 from tests.transcripts.containers.zips import Part, make_zip
 
@@ -73,6 +81,7 @@ class Reading:
         self.faults = [item for item in items if isinstance(item, Fault)]
         self.codes = [fault.code for fault in self.faults]
         self.sessions = sessions
+        self.pooled: list[Pooled] = []
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -100,7 +109,9 @@ def source_of(folder: Path, data: bytes, limits: Limits) -> Iterator[Source]:
 
 def read(folder: Path, data: bytes, limits: Limits = Limits()) -> Reading:  # noqa: B008
     with source_of(folder, data, limits) as source:
-        return Reading(list(FORMAT.records(source)), list(FORMAT.sessions(source)))
+        found = Reading(list(FORMAT.records(source)), list(FORMAT.sessions(source)))
+        found.pooled = list(FORMAT.pooled_parts(source))
+        return found
 
 
 def read_one(folder: Path, value: Any) -> Reading:
@@ -571,6 +582,74 @@ def test_a_deep_document_is_a_fault(tmp_path: Path) -> None:
 
 
 # --- anything at all
+
+# --- what events share
+
+
+SHARED: dict[str, Any] = {
+    "message_pool": [{"role": "user"}, {"role": "tool"}],
+    "call_pool": [{"request": 1}],
+    "attachments": {"b2": "caf\u00e9", "a1": [1.50]},
+}
+POOLED = [
+    Pooled("7_epoch_2", "messages", b'{"role": "user"}'),
+    Pooled("7_epoch_2", "messages", b'{"role": "tool"}'),
+    Pooled("7_epoch_2", "calls", b'{"request": 1}'),
+    Pooled("7_epoch_2", "attachments", '["b2","caf\u00e9"]'.encode()),
+    Pooled("7_epoch_2", "attachments", b'["a1",[1.5]]'),
+]
+NEWER = {
+    "events_data": {"messages": SHARED["message_pool"], "calls": SHARED["call_pool"]},
+    "attachments": SHARED["attachments"],
+}
+
+
+@pytest.mark.parametrize("shared", [SHARED, NEWER])
+def test_what_events_share_is_given_beside_them(tmp_path: Path, shared: dict[str, Any]) -> None:
+    assert read_one(tmp_path, sample(**shared)).pooled == POOLED
+    document = {**HEADER, "samples": [sample(**shared), sample(id=8), sample(**shared)]}
+    found = read(tmp_path, to_bytes(document))
+    again = [one._replace(session="7_epoch_2-2") for one in POOLED]
+    assert found.pooled == POOLED + again
+    assert {one.session for one in found.pooled} <= {one.session for one in found.records}
+
+
+def test_pools_in_both_places_are_all_given(tmp_path: Path) -> None:
+    found = read_one(tmp_path, sample(**SHARED, events_data={"messages": [{"x": 1}]}))
+    told = [one.data for one in found.pooled if one.pool == "messages"]
+    assert told == [b'{"x": 1}', b'{"role": "user"}', b'{"role": "tool"}']
+
+
+def test_what_is_damaged_says_nothing_of_pools(tmp_path: Path) -> None:
+    twice = to_bytes(sample(**SHARED))[:-1] + b', "message_pool": [{"role": "x"}]}'
+    assert read_one(tmp_path, twice).pooled == []
+    assert read_one(tmp_path, to_bytes(sample(**SHARED))[:-1]).pooled == []
+
+
+def test_pools_in_chunks(tmp_path: Path) -> None:
+    below = "samples/7_epoch_2"
+    members = {
+        f"{below}/sample.json": {"id": 7, "epoch": 2},
+        f"{below}/messages/0.json": MESSAGES,
+        f"{below}/calls/0.json": [{"n": 1}],
+        f"{below}/attachments/0.json": ["a", "b"],
+        f"{below}/attachments/2.json": ["c"],
+        f"{below}/attachments/9.json": ["nobody knows which"],
+    }
+    found = read(tmp_path, log_of(members)).pooled
+    assert [(one.pool, one.data) for one in found] == [
+        ("calls", b'{"n": 1}'),
+        ("attachments", b'"a"'),
+        ("attachments", b'"b"'),
+        ("attachments", b'"c"'),
+    ]
+
+
+def test_the_pools_of_the_real_sample(tmp_path: Path) -> None:
+    found = read(tmp_path, SAMPLE.read_bytes()).pooled
+    assert Counter(one.pool for one in found) == {"messages": 11, "attachments": 1}
+    assert {one.session for one in found} == {"0_epoch_1"}
+
 
 KEYS = [
     *("id", "role", "content", "tool_calls", "tool_call_id", "event", "output", "choices"),
