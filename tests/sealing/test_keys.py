@@ -78,6 +78,56 @@ def test_what_is_no_key(text: str) -> None:
         parse_signer(text)
 
 
+_FORM = "key: expected <name>+<8 hex digits>+<base64>, got another text"
+_OTHER_ID = "key: expected the id of its own bytes, got another"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", _FORM),
+        ("name", _FORM),
+        ("name+00000000", _FORM),
+        ("na me+00000000+AAAA", _FORM),
+        ("name+0000000g+AAAA", _FORM),
+        ("name+00000000+A", "key: expected standard base64, got another text"),
+        ("name+00000000+AAAA", "key: expected an Ed25519 key of 32 bytes, got another kind"),
+        (
+            PUBLISHED[0].replace("+Ac4", "+Bc4"),
+            "key: expected an Ed25519 key of 32 bytes, got another kind",
+        ),
+        (PUBLISHED[0].replace("sum", "son"), _OTHER_ID),
+        ("PRIVATE+KEY+" + PUBLISHED[0], "key: expected a public key, got a private one"),
+    ],
+)
+def test_what_is_said_of_a_public_key(text: str, said: str) -> None:
+    with pytest.raises(KeyTextError) as refused:
+        parse_verifier(text)
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (PUBLISHED[0], "key: expected a private key (PRIVATE+KEY+...), got another text"),
+        ("PRIVATE+KEY+name", _FORM),
+        ("PRIVATE+KEY+" + PUBLISHED[0], _OTHER_ID),
+    ],
+)
+def test_what_is_said_of_a_private_key(text: str, said: str) -> None:
+    with pytest.raises(KeyTextError) as refused:
+        parse_signer(text)
+    assert str(refused.value) == said
+
+
+def test_what_is_said_of_a_name() -> None:
+    with pytest.raises(KeyNameError) as refused:
+        generate_signer("a b")
+    assert str(refused.value) == (
+        "name: expected printable text without spaces and plus, got another"
+    )
+
+
 @pytest.mark.parametrize("name", ["", "a b", "a+b", "a\u00a0b", "a\nb", "a\u200bb", "x" * 256])
 def test_what_no_key_may_be_called(name: str) -> None:
     with pytest.raises(KeyNameError):
