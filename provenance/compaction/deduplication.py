@@ -11,7 +11,6 @@ Example:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from provenance.compaction.canonical_form import canonical_block
@@ -26,10 +25,13 @@ __all__ = ["LAYER", "deduplicate"]
 
 LAYER = "file_read_deduplication"
 
-_is_range = re.compile(
-    r"[A-Za-z]{0,8}[ ]?[0-9]{1,12}(?:[ ]?(?:[-:,]|\.\.)[ ]?[0-9]{0,12})?"
-).fullmatch
-_is_one_word = re.compile(r"\S+").fullmatch
+# What models are asked to say about a call, in words that differ from one to the next.
+_SAYS_WHY = frozenset(
+    {
+        *("comment", "description", "explanation", "intent", "justification", "note", "purpose"),
+        *("rationale", "reason", "summary", "thought", "title"),
+    }
+)
 # Names of the module are read faster than those of an enum.
 _CALL, _RESULT = BlockKind.TOOL_CALL, BlockKind.TOOL_RESULT
 _WHOLE = ""  # of a file; else which part, as the canonical text of the other arguments
@@ -86,20 +88,14 @@ def _reads_by_call(view: View, config: CompactionConfig) -> dict[object, _Read]:
 
 
 def _part(arguments: Mapping[str, object]) -> str:
-    """Give which part of a file is read, or how much of it: what is no flag and no sentence."""
-    part = {name: value for name, value in arguments.items() if _may_say_where(value)}
+    """Give which part of a file is read, and how: all that may say so, beside its path."""
+    part = {
+        name: value
+        for name, value in arguments.items()
+        if name not in _SAYS_WHY and not _says_nothing(value)
+    }
     return canonical_block(part).decode() if part else _WHOLE
 
 
-def _may_say_where(value: object) -> bool:
-    match value:
-        case bool():
-            return False
-        case str():
-            return _is_range(value) is not None or _is_one_word(value) is not None
-        case int() | float():
-            return True
-        case list() | tuple() | dict():
-            return bool(value)
-        case _:
-            return False
+def _says_nothing(value: object) -> bool:
+    return value is None or value is False or value in ("", [], (), {})

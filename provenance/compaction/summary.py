@@ -23,7 +23,7 @@ from provenance.compaction.interactions import all_of, drop
 from provenance.compaction.neighbours import bonds, leading_systems
 from provenance.compaction.spilling import Spiller
 from provenance.compaction.view import Entry, View
-from provenance.messages.shapes import BlockKind, field, new_text_message, to_json_value
+from provenance.messages.shapes import BlockKind, new_text_message, texts_in, to_json_value
 
 __all__ = [
     "ACKNOWLEDGEMENT",
@@ -47,23 +47,20 @@ Asking = Generator[str, SummaryResult, SummaryResult]
 def mark_earlier_summary(view: View, previous_summary: str | None) -> None:
     """Mark the summary of an earlier compaction, and its acknowledgement, where they stand.
 
-    Where the caller does not say what it was, the first of the user's messages that stands under
-    the heading of a summary is kept from being pruned, and no more: to whoever summarises it, it
-    is a message like any other.
+    What of the user's stands under the heading of a summary is kept from being pruned, whether the
+    caller says what it was or not. Only the one that the caller names is not summarised again.
     """
-    is_said = _is_given(previous_summary)
+    named = f"{SUMMARY_HEAD}\n{previous_summary}" if _is_given(previous_summary) else None
     for index, entry in enumerate(view.entries):
-        text = _text_of(entry) if entry.role == "user" else None
-        if text is None or not text.startswith(f"{SUMMARY_HEAD}\n"):
+        texts = texts_in(entry.message) if entry.role == "user" else ()
+        if not any(map(_is_under_the_heading, texts)):
             continue
-        if not is_said:
-            entry.is_never_pruned = True
-            return
-        if text == f"{SUMMARY_HEAD}\n{previous_summary}":
-            entry.is_kept = entry.is_never_pruned = True
+        entry.is_never_pruned = True
+        if texts == (named,):
+            named = None  # the first of them
+            entry.is_kept = True
             for after in view.entries[index + 1 : index + 2]:
-                after.is_kept = _text_of(after) == ACKNOWLEDGEMENT
-            return
+                after.is_kept = texts_in(after.message) == (ACKNOWLEDGEMENT,)
 
 
 def summarise(
@@ -175,13 +172,8 @@ def _cost(entries: Sequence[Entry]) -> int:
     return sum(entry.tokens for entry in entries)
 
 
-def _text_of(entry: Entry) -> str | None:
-    """Give the text of a message that is one text, also where it is a block with a cache mark."""
-    if len(entry.blocks) != 1 or entry.blocks[0].kind is not BlockKind.TEXT:
-        return None
-    value = entry.blocks[0].value
-    text = value if isinstance(value, str) else field(value, "text")
-    return text if isinstance(text, str) else None
+def _is_under_the_heading(text: str | None) -> bool:
+    return text is not None and text.startswith((f"{SUMMARY_HEAD}\n", f"{SUMMARY_HEAD}\r\n"))
 
 
 def _is_given(summary: str | None) -> bool:

@@ -44,12 +44,13 @@ def check_costs(
     # 1. The caller knows what counted; the receipt may say that it was something else.
     if counter is not None:
         name = counter_name(counter)
-        if None in (said, name) or said == name:
+        if said is None or said == name:
             _count_again(case, changes, counter, _total(case.before, counter))
             return
         got = said if said in COUNTER_NAMES else "another"
         place = (len(case.before), 0)
-        case.problems.of_original(place, f"counter: expected {name}, got {got}")
+        expected = "one without a name" if name is None else name
+        case.problems.of_original(place, f"counter: expected {expected}, got {got}")
     # 2. By the receipt it was the estimate; one that says nothing may have had it too.
     elif said in (HEURISTIC, None):
         estimate = HeuristicCounter()

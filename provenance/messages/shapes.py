@@ -51,6 +51,7 @@ __all__ = [
     "shape_of",
     "text_field",
     "text_in_result",
+    "texts_in",
     "to_json_value",
     "with_call_ids",
     "with_result_text",
@@ -195,6 +196,17 @@ def with_call_ids(message: object, ids: Mapping[int, str]) -> object:
     }
     made = shape.rebuilt(message, values)
     return message if made is None else made
+
+
+def texts_in(message: object) -> tuple[str | None, ...]:
+    """Give what the content of a message consists of, as far as it is text: None for all else.
+
+    One text where the content is one, else one for each item of it.
+    """
+    content = field(message, "content")
+    if isinstance(content, str):
+        return (content,)
+    return tuple(map(plain_text, items_of(content) or ()))
 
 
 def result_text(block: Block) -> str | None:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from provenance.frozen import sealed
+from provenance.messages._fields import field
 from provenance.messages._json_text import json_length, plain_encoding
 from provenance.messages._openai_chat import SINGLE_FIELDS as _SINGLE_FIELDS
 from provenance.messages._parts import many_messages, parts_of
@@ -142,8 +143,12 @@ def count_blocks(
     if len(blocks) == 1:
         return (max(counter.count_message(message) - MESSAGE_TOKENS, 0),)
     text, _ = parts_of(message)
+    # The content that is a text is the first block, if it is one at all: another may be equal.
+    has_text = bool(text) and isinstance(field(message, "content"), str)
     return tuple(
-        counter.count_text(text) if block.value is text else counter.count_block(block.value)
+        counter.count_text(text)
+        if has_text and block.index == 0 and block.value is text
+        else counter.count_block(block.value)
         for block in blocks
     )
 
@@ -195,7 +200,7 @@ def estimated_plainly(
     printed: list[bytes | None] = []
     for block in blocks:
         value = block.value
-        if value is content and type(value) is str:
+        if value is content and type(value) is str and value and block.index == 0:
             costs.append(len(value) // _CHARACTERS_A_TOKEN)
             printed.append(None)
             continue

@@ -369,6 +369,33 @@ def test_an_earlier_summary_is_known_as_a_block_with_a_cache_mark(summarizer: An
     assert result.summary == ("Old." if summarizer is None else "Old.\n\nNew.")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"{SUMMARY_HEAD}\r\nOld.",
+        [text_block(f"{SUMMARY_HEAD}\nOld.")],
+        [text_block(f"{SUMMARY_HEAD}\nOld."), text_block("And now?")],
+        [text_block("And now?"), text_block(f"{SUMMARY_HEAD}\nOld.")],
+        [{"type": "input_text", "text": f"{SUMMARY_HEAD}\nOld."}],
+    ],
+)
+@pytest.mark.parametrize("previous_summary", [None, "Old.", "Another."])
+def test_what_stands_under_the_heading_is_not_pruned(
+    content: Any, previous_summary: str | None
+) -> None:
+    """Not even beside another: whichever stands for more, both may be all there is of it."""
+    earlier = {"role": "user", "content": content}
+    messages = [user(f"{SUMMARY_HEAD}\nFirst."), earlier, *talk(20, size=400)]
+    result = compact(messages, None, keep_recent_messages=4, previous_summary=previous_summary)
+    assert result.messages == [*messages[:2], *messages[-4:]]
+    is_known = previous_summary == "Old." and len(content) == 1
+    assert result.summary == ("Old." if is_known else None)
+    # Merged with more of the user's it is a message like others: whoever summarises gets it.
+    recorder = Recorder("New.", "New.")
+    compact(messages, recorder, previous_summary=previous_summary)
+    assert ("Old." in json.dumps(recorder.asked[0])) is not is_known
+
+
 def test_durable_state_takes_no_part() -> None:
     class State:
         """Raises where anything but its identity is asked for."""

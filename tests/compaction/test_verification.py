@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -716,6 +717,26 @@ def test_whatever_counted_no_compaction_makes_a_history_dearer(named: Any) -> No
     assert problem.text == (
         f"tokens_after: expected {same.tokens_before} by the layers that are named, got 1"
     )
+
+
+@pytest.mark.parametrize("named", ["heuristic", "o200k_base", "my own"])
+def test_a_counter_without_a_name_has_none_in_the_receipt(named: str) -> None:
+    original, result = pruned(Doubling())
+    [problem] = verify_receipt(original, forged(result, counter=named), counter=Doubling())
+    got = "another" if named == "my own" else named
+    assert problem.text == f"counter: expected one without a name, got {got}"
+
+
+@pytest.mark.parametrize("content", [None, "", "No."])
+@pytest.mark.parametrize("counter", [None, ExactCounter("claude_legacy")])
+def test_a_block_is_no_text_because_it_is_equal_to_one(content: Any, counter: Any) -> None:
+    said = {"role": "assistant", "content": content, "refusal": content or ""}
+    original = [user(), said | {"tool_calls": [chat_call("c1")]}, *gives("chat", "c1"), *talk(5)]
+    config = CompactionConfig(soft_limit=1, keep_recent_messages=1)
+    result = compact_context(original, None, config=config, counter=counter)
+    assert texts(original, result) == texts(original, result, counter=counter or COUNTER) == []
+    again = json.loads(json.dumps(original))
+    assert texts(again, result, counter=counter or COUNTER) == []
 
 
 def test_a_receipt_of_another_counter_than_the_one_given_says_so() -> None:
