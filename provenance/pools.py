@@ -13,10 +13,12 @@ Example:
 from __future__ import annotations
 
 import queue
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -45,12 +47,51 @@ def start_pool(
     Raises:
         OSError, ImportError, RuntimeError: there is nothing to be had to start one with.
     """
+    pool: ProcessPoolExecutor | None = None
     try:
-        return ProcessPoolExecutor(
-            max_workers=workers, mp_context=context, initializer=initializer, initargs=initargs
-        )
-    except (OSError, ImportError):
-        return PipePool(workers, context, initializer, initargs)
+        # An interrupt between the start of a process and the note of it would leave it to nobody.
+        with _interrupts_held():
+            try:
+                pool = ProcessPoolExecutor(
+                    max_workers=workers,
+                    mp_context=context,
+                    initializer=initializer,
+                    initargs=initargs,
+                )
+            except (OSError, ImportError):
+                return PipePool(workers, context, initializer, initargs)
+            pool.submit(_nothing)  # the first task starts them
+    except BaseException:
+        _end(pool)
+        raise
+    return pool
+
+
+def _end(pool: ProcessPoolExecutor | None) -> None:
+    """End a pool that did not come about, or that an interrupt came for."""
+    if pool is None:
+        return
+    for process in (pool._processes or {}).values():
+        process.kill()
+        process.join()
+    with suppress(RuntimeError):  # the pool's own thread was not to be had
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _nothing() -> None:
+    """Do nothing, in a worker."""
 
 
 class PipePool(Executor):

@@ -69,7 +69,10 @@ def prepare_worker() -> None:
     # program does to end itself well meant for this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if _ends_with_parent:
+    # A fork has the one thread of its parent for its parent; what was spawned has whichever asked,
+    # and must not end with that.
+    is_fork = type(multiprocessing.current_process()).__name__ == "ForkProcess"
+    if _ends_with_parent or is_fork:
         end_with_parent(os.getppid())
     # What was inherited is not this process's to collect: looking through it would copy its pages.
     gc.freeze()

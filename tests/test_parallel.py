@@ -308,6 +308,33 @@ def test_beside_another_thread_nothing_is_forked_and_no_script_runs_twice(
     assert (done.stdout, done.stderr) == ("True __main__ True\n", "")
 
 
+def test_an_interrupt_while_processes_start_leaves_none_to_nobody(
+    home: Path, pointers: list[str]
+) -> None:
+    script = """
+import os, signal, sys
+from pathlib import Path
+from provenance.resolver import SourcePointerResolver
+home, *pointers = sys.argv[1:]
+real = os.fork
+
+def fork():
+    child = real()
+    if child:
+        os.kill(os.getpid(), signal.SIGINT)
+    return child
+
+os.fork = fork
+with SourcePointerResolver(home, home) as resolver:
+    try:
+        resolver.resolve_many(pointers, jobs=2)
+    except KeyboardInterrupt:
+        print("interrupted")
+print(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())
+"""
+    assert run_python(script, home, *pointers).stdout == "interrupted\n[]\n"
+
+
 def test_an_interrupt_leaves_no_child_and_passes_through(home: Path, pointers: list[str]) -> None:
     def interrupt(*_: object) -> object:
         raise KeyboardInterrupt
