@@ -143,6 +143,11 @@ SEAL_PAGES: dict[str, Page] = {
         "An error where no seal covers that line: `gc` removes nothing sealed. Else a warning.",
         "Ask who removed it. If it was right, `ctxaudit seal --accept-removed` seals the removal.",
     ),
+    "ledger_line_untrue": (
+        "A ledger line that is to be sealed does not say what lies there.",
+        "The artifact was deleted or altered, or somebody wrote the line. Nothing was sealed.",
+        "Restore the artifact; or take the line away, or note `removed`, while no seal covers it.",
+    ),
     "sealed_artifact_missing": (
         "A sealed artifact, cited or not, is gone, and no ledger line with its digest says so.",
         "It was deleted by hand, not by `ctxaudit gc`; or a link, folder or pipe is in its place.",

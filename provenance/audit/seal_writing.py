@@ -197,6 +197,7 @@ class _Attempt:
             for pointers, judge in (
                 (artifacts.pointers(), artifacts.fault_of),
                 (artifacts.new_removals(), artifacts.removal_of),
+                (artifacts.newly_stored(), artifacts.storing_of),
             ):
                 for batch in batches(list(pointers), Pace.for_jobs(1)):
                     for answer in verifier.verify(batch):

@@ -41,6 +41,7 @@ class ArtifactFaultCode(StrEnum):
     ALTERED = "sealed_artifact_altered"
     MISSING = "sealed_artifact_missing"
     REMOVED = "sealed_artifact_removed"
+    UNTRUE = "ledger_line_untrue"
     NOT_COMPARED = "seal_not_compared"
     # The operator's policy denies it; told without its name.
     NOT_ASKED = "seal_not_asked"
@@ -92,6 +93,22 @@ class SealedArtifacts:
             for name, digest in self._removed_since(session):
                 yield _pointer(session, name, digest)
 
+    def newly_stored(self) -> Iterator[str]:
+        """Give pointers to what lines that no seal covers yet say was stored, and not removed."""
+        for session in sorted(self._now.leaves.ledgers):
+            known = len(self._sealed.ledgers.get(session, ()))
+            found: dict[tuple[str, str], None] = {}
+            for line in self._now.leaves.ledgers[session][known:]:
+                if line.filename is None or line.artifact_sha256 is None:
+                    continue
+                key = line.filename, line.artifact_sha256
+                if line.event == "stored":
+                    found[key] = None
+                elif line.event == "removed":
+                    found.pop(key, None)
+            for name, digest in found:
+                yield _pointer(session, name, digest)
+
     def count_denied(self) -> int:
         """Count the sessions that the operator's policy denies, as far as they are sealed."""
         return len({name for kind, name in self._now.denied if self._sealed.has(kind, name)})
@@ -124,6 +141,22 @@ class SealedArtifacts:
         message = f"artifact: expected the sealed bytes, got {got} ({reason})"
         return ArtifactFault(code, _file_of(pointer), message, is_accepted)
 
+    def storing_of(self, resolution: SourceResolution) -> ArtifactFault | None:
+        """Judge the answer for one of `newly_stored`; None: the bytes are there.
+
+        A line that is sealed and untrue is a fault of the home ever after: it cannot be taken back.
+        """
+        if resolution.status is SourceResolutionStatus.AVAILABLE:
+            return None
+        is_missing = resolution.status is SourceResolutionStatus.MISSING
+        is_known = is_missing or resolution.reason in _REPLACED or resolution.conclusive
+        return ArtifactFault(
+            ArtifactFaultCode.UNTRUE if is_known else ArtifactFaultCode.NOT_COMPARED,
+            _file_of(parse_source_pointer(resolution.pointer)),
+            "ledger: expected a line that says what lies there, before it is sealed, got "
+            f"{'nothing there' if is_missing else 'something else there'} ({resolution.reason})",
+        )
+
     def removal_of(self, resolution: SourceResolution) -> ArtifactFault | None:
         """Judge the answer for one of `new_removals`; None: it is gone, as its line says.
 
@@ -132,7 +165,7 @@ class SealedArtifacts:
         if resolution.status is SourceResolutionStatus.MISSING:
             return None
         return ArtifactFault(
-            ArtifactFaultCode.REMOVED,
+            ArtifactFaultCode.UNTRUE,
             _file_of(parse_source_pointer(resolution.pointer)),
             "ledger: expected no line that says removed of what is there, got one",
         )

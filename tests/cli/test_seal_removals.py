@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -66,9 +67,7 @@ def test_a_removal_before_the_first_seal_is_no_fault(call: Call, sealed: SealedH
     assert (done.code, _codes(done), _codes(done, "warning")) == (0, set(), set())
 
 
-def test_a_removal_line_of_what_is_there_is_not_sealed_unasked(
-    call: Call, sealed: SealedHome
-) -> None:
+def test_a_removal_line_of_what_is_there_is_not_sealed(call: Call, sealed: SealedHome) -> None:
     """Once it was sealed, the artifact could be taken; a killed `gc` leaves the same."""
     entry = json.loads(sealed.lines("s1/tool-results.jsonl")[1])
     file = f"s1/tool-results/{entry['filename']}"
@@ -76,12 +75,56 @@ def test_a_removal_line_of_what_is_there_is_not_sealed_unasked(
     for begun in (True, False):
         if not begun:
             shutil.rmtree(sealed.path / "seals")
-        done = call("seal", sealed.path, "--key", sealed.key)
-        assert (done.code, done.out) == (14, "")
-        assert f"{file}: ledger: expected no line that says removed of what is there" in done.err
-    done = call("seal", sealed.path, "--key", sealed.key, "--accept-removed")
-    assert done.code == 0
-    assert f"{file}: artifact: its removal was accepted" in done.err
+        for options in ((), ("--accept-removed",)):
+            done = call("seal", sealed.path, "--key", sealed.key, *options)
+            assert (done.code, done.out) == (14, "")
+            said = "ledger: expected no line that says removed of what is there, got one"
+            assert f"{file}: {said} (ledger_line_untrue)" in done.err
+            assert "--accept-removed" not in done.err
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize("what", ["gone", "altered", "invented"])
+def test_a_line_that_says_stored_of_what_is_not_there_is_not_sealed(
+    call: Call, sealed: SealedHome, what: str, is_first: bool
+) -> None:
+    """Sealed, it could not be taken back: no seal would hold any more."""
+    entry = json.loads(sealed.lines("s1/tool-results.jsonl")[1])
+    path = sealed.path / "s1/tool-results.jsonl"
+    sealed_lines = path.read_bytes()
+    if is_first:
+        shutil.rmtree(sealed.path / "seals")
+    if what == "invented" or not is_first:
+        name = entry["filename"] if what == "invented" else "tool_result_900.txt"
+        digest = "0" * 64 if what == "invented" else hashlib.sha256(b"text").hexdigest()
+        (path.parent / "tool-results/tool_result_900.txt").write_bytes(b"text")
+        with path.open("a") as file:
+            file.write(json.dumps({**entry, "filename": name, "sha256": digest}) + "\n")
+    else:
+        name = entry["filename"]
+    artifact = path.parent / "tool-results" / name
+    if what == "gone":
+        artifact.unlink()
+    elif what == "altered":
+        artifact.write_bytes(b"TEXT")
+    before = sorted(sealed.path.glob("seals/*"))
+    for options in ((), ("--accept-removed",)):
+        done = call("seal", sealed.path, "--key", sealed.key, *options)
+        assert (done.code, done.out) == (14, ""), done.err
+        said = "ledger: expected a line that says what lies there, before it is sealed, got "
+        assert f"s1/tool-results/{name}: {said}" in done.err
+        assert "(ledger_line_untrue)" in done.err
+    assert sorted(sealed.path.glob("seals/*")) == before
+    # Not sealed yet, the line can be taken away or answered for.
+    if what == "gone":
+        _append_removed(
+            sealed, json.loads(path.read_bytes().splitlines()[-1 if not is_first else 1])
+        )
+    elif not is_first:
+        path.write_bytes(sealed_lines)
+    else:
+        return
+    assert call("seal", sealed.path, "--key", sealed.key).code == 0
 
 
 def test_an_unsealed_removal_is_an_error_until_somebody_answers_for_it(
