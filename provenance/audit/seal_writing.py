@@ -167,7 +167,7 @@ class _Attempt:
         # 3. What is new?
         leaves = new_leaves(log.history, now.leaves)
         number = len(log.checkpoints)
-        notices = (*accepted, *_beside(log))
+        notices = (*accepted, *_claims(now), *_beside(log))
         if not leaves:  # an accepted removal is one
             if log.last is None:
                 raise NothingToSeal("home: expected something to seal, got nothing")
@@ -231,6 +231,18 @@ def _require_sound(log: SealedLog, *, is_held: bool) -> None:
     faults = tuple(_fault_of_log(fault) for fault in log.faults if not fault.is_warning)
     if faults:
         raise SealRefused(faults, is_conclusive=True)
+
+
+def _claims(now: Collected) -> tuple[_Told, ...]:
+    """Give the logs that tell a session which another log tells: none of them is sealed."""
+    return tuple(
+        (
+            "not_sealed",
+            f"{_TRANSCRIPTS}/{file}",
+            f"event: expected one log of {session}, got another, which no seal covers",
+        )
+        for session, file in sorted(now.claims.items())
+    )
 
 
 def _beside(log: SealedLog) -> tuple[tuple[str, str, str], ...]:

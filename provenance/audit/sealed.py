@@ -129,6 +129,8 @@ class PartSeal:
         if resolution.evidence_sha256 in expected:
             digest = resolution.evidence_sha256 or ""
             self._verified.add((pointer.session_id, pointer.artifact_name or "", digest))
+            if self._is_told_otherwise(pointer.session_id):
+                return resolution
             return replace(resolution, strength=Strength.SEALED)
         if expected:
             self._errors += 1
@@ -151,6 +153,11 @@ class PartSeal:
             )
         )
         return resolution
+
+    def _is_told_otherwise(self, session: str) -> bool:
+        """Whether another log has the same events, and other words for what they refer to."""
+        is_claimed = self._now is not None and session in self._now.claims
+        return is_claimed and any(one == session for one, _ in self._log.history.pools)
 
     def artifacts(self) -> Iterator[str]:
         """Give pointers to the sealed artifacts that are not known to have their bytes yet.

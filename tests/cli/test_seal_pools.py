@@ -131,6 +131,24 @@ def test_look_alikes_are_no_fault(call: Call, sealed: SealedHome) -> None:
     assert len(found) == 1
 
 
+def test_nothing_is_sealed_in_a_session_that_another_log_tells_with_other_words(
+    call: Call, sealed: SealedHome
+) -> None:
+    """The sealed log is there, wherever; nobody can tell which of the two is read."""
+    (sealed.path / "transcripts/zz").mkdir()
+    (sealed.path / LOG).rename(sealed.path / "transcripts/zz/z.eval")
+    _write(sealed.path / LOG, _changed(lambda sample: sample["attachments"].update(a1="other")))
+    done = _verify(call, sealed)
+    (answer,) = (one for one in done.report["results"] if "7_epoch_1" in one["pointer"])
+    assert (answer["status"], answer["strength"] == "sealed") == ("available", False)
+    assert ("not_sealed", "warning", LOG) in _told(done)
+    done = _verify(call, sealed, "--min-strength", "sealed")
+    assert done.code == 14
+    assert "evidence_too_weak" in {one["code"] for one in done.report["findings"]}
+    done = call("seal", sealed.path, "--key", sealed.key)
+    assert f"{LOG}: event: expected one log of 7_epoch_1, got another" in done.err
+
+
 def test_a_second_log_with_the_same_events_and_other_words_is_named(
     call: Call, sealed: SealedHome
 ) -> None:
