@@ -17,6 +17,7 @@ Example:
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from provenance.audit.home_config import CONFIG_FILE
@@ -32,8 +33,13 @@ __all__ = ["NestedHomes", "is_home"]
 
 # As `provenance.sealing.log`, which loads what signs; a test compares.
 _SEALS = "seals"
-_LOG_ENDINGS = (".checkpoint", ".leaves")
-_SAYS_WHAT_IT_IS = (b"ctxaudit.state/", b"ctxaudit.receipt/")
+_TRANSCRIPTS = "transcripts"
+_is_log_file = re.compile(r"[0-9]{6}(?:\.checkpoint|-[0-9a-f]{64}\.leaves)").fullmatch
+# Keys with what only a state or a receipt has there, found as well where the rest does not parse.
+_says_what_it_is = re.compile(
+    r'"schema"\s*:\s*"ctxaudit\.(?:state|receipt)/|"source_pointer"\s*:\s*"'
+).search
+_escapes = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|/)").sub
 _MESSAGE = (
     "folder: expected no state home below what was named, got one; it was not checked as one: name "
     "it itself"
@@ -100,6 +106,10 @@ def is_home(
         return True
     if _SEALS in present and _holds(root, (*names, _SEALS), _is_of_log):
         return True
+    # What is no folder cannot be looked into; agents keep no transcripts beside such a link.
+    kinds = {entry.name: entry.kind for entry in entries}
+    if _TRANSCRIPTS in present and any(kinds.get(one) == "link" for one in CITING_FOLDERS):
+        return True
     return any(
         folder in present and _holds(root, (*names, folder), _is_citing)
         for folder in sorted(CITING_FOLDERS, reverse=True)
@@ -125,7 +135,7 @@ def _identity_of(root: TrustedRoot, names: tuple[str, ...]) -> _Identity | None:
 
 def _is_of_log(folder: Directory, entry: Entry) -> bool:
     del folder
-    return entry.name.endswith(_LOG_ENDINGS)
+    return _is_log_file(entry.name) is not None
 
 
 def _is_citing(folder: Directory, entry: Entry) -> bool:
@@ -136,7 +146,15 @@ def _is_citing(folder: Directory, entry: Entry) -> bool:
         return False
     try:
         with folder.open_file(entry.name) as file:
-            data = file.read_at(0, DEFAULT_LIMITS.max_document_bytes)
+            if file.size > DEFAULT_LIMITS.max_document_bytes:
+                return True  # nobody reads it; whoever is asked about a home has to be told of it
+            data = file.read_at(0, file.size)
     except CtxauditError:
         return False
-    return any(said in data for said in _SAYS_WHAT_IT_IS)
+    # JSON has several spellings of one text.
+    text = _escapes(_plain, data.decode("utf-8", "replace"))
+    return _says_what_it_is(text) is not None
+
+
+def _plain(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else "/"
