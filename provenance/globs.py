@@ -86,6 +86,28 @@ def matches_every_name(tokens: Sequence[Token]) -> bool:
     return all(place >= needed for place in places)
 
 
+def is_covered(other: Sequence[Token], by: Sequence[Token]) -> bool:
+    """Say whether each name that a glob matches is matched `by` another one; False: not known.
+
+    True is always so. Two globs between which only a look at whole names decides (`[ab]*` beside
+    `a*` and `b*` together, or `*` beside `?*`) are not known to be.
+    """
+    # Which ends of `by` cover the rest of `other`, from its end on.
+    rest = [True] + [False] * len(by)
+    for count in range(1, len(by) + 1):
+        rest[count] = by[len(by) - count] is None and rest[count - 1]
+    for token in reversed(other):
+        now = [False] * (len(by) + 1)
+        for count in range(1, len(by) + 1):
+            place = by[len(by) - count]
+            if place is None:
+                now[count] = now[count - 1] or rest[count]
+            else:
+                now[count] = token is not None and token <= place and rest[count - 1]
+        rest = now
+    return rest[len(by)]
+
+
 def _class(inner: str) -> frozenset[str]:
     shown = f"[{inner[:40]}]"
     if inner.startswith("^"):

@@ -23,7 +23,14 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from provenance.globs import GlobError, Token, can_match_name, matches_every_name, parse_glob
+from provenance.globs import (
+    GlobError,
+    Token,
+    can_match_name,
+    is_covered,
+    matches_every_name,
+    parse_glob,
+)
 from provenance.located_toml import MAX_TOML_CHARACTERS, Place, TomlError, read_toml
 from provenance.pointers import SourcePointer, SourcePointerKind
 
@@ -49,6 +56,9 @@ MAX_POLICY_BYTES = MAX_TOML_CHARACTERS
 _MAX_GLOB_CHARACTERS = 1_000
 # Each makes a glob slower to compile; nobody needs more than a few.
 _MAX_GLOB_STARS = 32
+# What comparing rules with each other may cost: a list that is longer is no work of a person.
+_MOST_COMPARED = 200
+_MOST_STEPS = 2_500
 _SHORT_DIGEST = 12
 _KINDS = tuple(str(kind) for kind in SourcePointerKind)
 _NAMED_KIND = str(SourcePointerKind.ARTIFACT)
@@ -208,6 +218,7 @@ def _require_reach(rules: Sequence[Rule], parsed: PolicyTable) -> None:
     """
     decided: dict[str, int] = {}  # kinds, by the rule that matches all of one
     seen: dict[tuple[str, ...], int] = {}
+    reached: list[_Reach] = []
     for rule in rules:
         # An event has no name, so that any other glob for it leaves artifacts alone.
         kinds = [
@@ -220,6 +231,11 @@ def _require_reach(rules: Sequence[Rule], parsed: PolicyTable) -> None:
         before = seen.setdefault(globs, rule.number)
         if all(kind in decided for kind in kinds):
             before = max(decided[kind] for kind in kinds)
+        reach = _Reach(rule, kinds)
+        if before == rule.number and rule.number <= _MOST_COMPARED:
+            behind = (one for one in reached if reach.is_behind(one))
+            before = next((one.rule.number for one in behind), before)
+        reached.append(reach)
         if before != rule.number:
             raise PolicyError(
                 f"rule {rule.number}: expected one that something comes to, got one behind "
@@ -235,6 +251,29 @@ def _require_reach(rules: Sequence[Rule], parsed: PolicyTable) -> None:
             "rule: expected a policy that decides something, got one that allows everything",
             ("default",),
         )
+
+
+class _Reach:
+    """What a rule matches, to be compared with what another one does."""
+
+    def __init__(self, rule: Rule, kinds: Sequence[str]) -> None:
+        self.rule = rule
+        self._kinds = frozenset(kinds)
+        self._session = parse_glob(rule.session)
+        self._name = parse_glob(rule.name)
+
+    def is_behind(self, before: _Reach) -> bool:
+        """Say whether all that this rule matches is matched by another one, as far as is known."""
+        return (
+            self._kinds <= before._kinds
+            and before.rule.tenant in ("*", self.rule.tenant)
+            and _is_covered(self._session, before._session)
+            and (before.rule.name == "*" or _is_covered(self._name, before._name))
+        )
+
+
+def _is_covered(other: tuple[Token, ...], by: tuple[Token, ...]) -> bool:
+    return len(other) * len(by) <= _MOST_STEPS and is_covered(other, by)
 
 
 def _simplest(glob: str) -> str:

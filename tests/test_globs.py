@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from provenance.globs import GlobError, can_match_name, matches_every_name, parse_glob
+from provenance.globs import GlobError, can_match_name, is_covered, matches_every_name, parse_glob
 from provenance.pointers import is_name
 
 _GLOBS = st.text(alphabet="ab*?[]!-.1^/ ", min_size=1, max_size=8)
@@ -99,6 +99,43 @@ def test_which_match_every_name(glob: str, all_: bool) -> None:
 def _class_of(token: frozenset[str]) -> str:
     # The hyphen last, where it is no range; a sign that no name has for a place without any.
     return "".join(sorted(token - {"-"})) + ("-" if "-" in token else "") or "\0"
+
+
+@given(_GLOBS, _GLOBS, _NAMES)
+@example("*a", "**a", "aa")
+def test_what_is_covered_matches_nothing_else(other: str, by: str, name: str) -> None:
+    try:
+        tokens, covering = parse_glob(other), parse_glob(by)
+    except GlobError:
+        return
+    assert is_covered(tokens, tokens)
+    assert is_covered(tokens, parse_glob("*"))
+    assert is_covered(tokens, parse_glob(f"*{other}"))
+    assert is_covered(tokens, parse_glob(f"{other}*"))
+    if is_covered(tokens, covering) and fnmatchcase(name, other):
+        assert fnmatchcase(name, by)
+
+
+@pytest.mark.parametrize(
+    ("other", "by", "covered"),
+    [
+        ("hr-1", "hr-*", True),
+        ("hr-*", "hr*", True),
+        ("hr-[0-9]", "hr-?", True),
+        ("hr-?", "hr-[0-9]", False),
+        ("a*b*c", "*b*", True),
+        ("a*c", "*b*", False),
+        ("*", "?*", False),
+        ("a", "", False),
+        ("", "a", False),
+        ("", "*", True),
+        ("ab", "a", False),
+        ("a", "ab", False),
+        ("*a", "a*", False),
+    ],
+)
+def test_which_is_covered(other: str, by: str, covered: bool) -> None:
+    assert is_covered(parse_glob(other), parse_glob(by)) is covered
 
 
 @pytest.mark.parametrize(

@@ -284,6 +284,38 @@ def test_what_is_said_of_a_policy(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ('session = "hr-*"', 'session = "hr-1"'),
+        ('session = "hr*"', 'session = "hr-*"\nname = "a"'),
+        ('kind = "artifact"\nname = "*.txt"', 'name = "a.txt"'),
+        ('session = "hr-*"', 'session = "hr-1"\ntenant = "a"\nkind = "transcript"'),
+    ],
+)
+@pytest.mark.parametrize("default", ["allow", "deny"])
+def test_a_rule_behind_a_wider_one_is_in_vain(first: str, second: str, default: str) -> None:
+    rules = f'effect = "allow"\n{first}', f'effect = "deny"\n{second}'
+    with pytest.raises(PolicyError, match=r"^line .*: rule 2: .* behind rule 1, which matches all"):
+        parse_policy(_rules(*rules, default=default))
+    assert len(parse_policy(_rules(*reversed(rules), default=default)).rules) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ('session = "hr-*"\ntenant = "a"', 'session = "hr-1"'),
+        ('session = "hr-*"\ntenant = "a*"', 'session = "hr-1"\ntenant = "ab"'),
+        ('session = "hr-*"\nkind = "artifact"', 'session = "hr-1"'),
+        ('session = "hr-*"\nname = "*.txt"', 'session = "hr-1"'),
+        ('name = "?*"\nsession = "hr-*"', 'session = "hr-1"'),
+    ],
+)
+def test_a_rule_behind_another_one_is_reached(first: str, second: str) -> None:
+    text = _rules(f'effect = "allow"\n{first}', f'effect = "deny"\n{second}', default="allow")
+    assert len(parse_policy(text).rules) == 2
+
+
+@pytest.mark.parametrize(
     "text",
     [
         _DENIED + f'session = "{"[a]" * 200 + "*" * 32}"',
@@ -295,7 +327,7 @@ def test_what_is_said_of_a_policy(text: str, said: str) -> None:
         _rules('effect = "deny"\ntenant = "a"', 'effect = "allow"\nsession = "a"'),
         _rules('effect = "deny"\nname = "a"\ntenant = "a"', 'effect = "allow"\nsession = "a"'),
         _rules('effect = "deny"\nsession = "??*"', 'effect = "allow"\nsession = "a"'),
-        _rules('effect = "deny"\nsession = "*[a-z0-9]"', 'effect = "allow"\nsession = "a"'),
+        _rules('effect = "deny"\nsession = "*[a-z0-9]"', 'effect = "allow"\nsession = "A"'),
         # Every file name, and no event: those come to what follows.
         _rules('effect = "deny"\nname = "?*"', 'effect = "allow"\nsession = "a"'),
         # A caller may be no tenant.
