@@ -15,14 +15,16 @@ from __future__ import annotations
 import queue
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, ParamSpec, TypeVar
+
+from provenance.processes import kill_workers, signals_held
 
 __all__ = ["PipePool", "Pool", "start_pool"]
 
@@ -50,7 +52,7 @@ def start_pool(
     pool: ProcessPoolExecutor | None = None
     try:
         # An interrupt between the start of a process and the note of it would leave it to nobody.
-        with _interrupts_held():
+        with signals_held({signal.SIGINT}):
             try:
                 pool = ProcessPoolExecutor(
                     max_workers=workers,
@@ -62,32 +64,12 @@ def start_pool(
                 return PipePool(workers, context, initializer, initargs)
             pool.submit(_nothing)  # the first task starts them
     except BaseException:
-        _end(pool)
+        if pool is not None:  # it did not come about, or an interrupt came for it
+            kill_workers(pool)
+            with suppress(RuntimeError):  # the pool's own thread was not to be had
+                pool.shutdown(cancel_futures=True)
         raise
     return pool
-
-
-def _end(pool: ProcessPoolExecutor | None) -> None:
-    """End a pool that did not come about, or that an interrupt came for."""
-    if pool is None:
-        return
-    for process in (pool._processes or {}).values():
-        process.kill()
-        process.join()
-    with suppress(RuntimeError):  # the pool's own thread was not to be had
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _nothing() -> None:

@@ -17,7 +17,9 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Collection, Iterator
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from pickle import PicklingError
 from types import ModuleType
@@ -30,6 +32,7 @@ __all__ = [
     "may_have_workers",
     "prepare_worker",
     "process_context",
+    "signals_held",
 ]
 
 # A machine that gives no process, thread, descriptor or semaphore (a pool that broke is among
@@ -76,6 +79,16 @@ def prepare_worker() -> None:
         end_with_parent(os.getppid())
     # What was inherited is not this process's to collect: looking through it would copy its pages.
     gc.freeze()
+
+
+@contextmanager
+def signals_held(numbers: Collection[signal.Signals]) -> Iterator[None]:
+    """Give a context in which signals wait, for this thread and for what it starts."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def kill_workers(executor: Executor) -> None:

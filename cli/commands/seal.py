@@ -73,7 +73,7 @@ def command(
 
     Exit codes: 0 sealed, or nothing is new; 1 not written; 2 usage; 3 nothing to seal;
     4 something cannot be read; 14 what was sealed before no longer holds, the bytes of artifacts
-    among it: nothing is signed.
+    among it, or a new line of a ledger does not say what lies there: nothing is signed.
     """
     with interrupts_of(ctx).held_back():
         from ..sealing import seal

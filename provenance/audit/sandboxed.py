@@ -35,6 +35,7 @@ from provenance.errors import CtxauditError, MachineError
 from provenance.fs import TrustedRoot
 from provenance.fs.confinement import SandboxUnavailable, require_landlock
 from provenance.fs.scratch import scratch_folder
+from provenance.processes import signals_held
 
 __all__ = ["SandboxFailed", "readable_places", "run_sandboxed_audit"]
 
@@ -81,7 +82,7 @@ def run_sandboxed_audit(
     load_all(with_seals=request.seal is not None)
     places = readable_places(request)
     sense = Sense(request, today=clock().astimezone(UTC).date())
-    with _held(_ENDINGS), scratch_folder() as scratch, _Confined() as confined:
+    with signals_held(_ENDINGS), scratch_folder() as scratch, _Confined() as confined:
         # 3. The child; it never comes back from here.
         confined.start(
             lambda give: be_the_child(
@@ -153,7 +154,7 @@ class _Confined:
     def follow(self, listener: Listener, sense: Sense) -> AuditReport:
         parts: dict[str, list[object]] = {}
         is_stopped = False
-        with _held({signal.SIGINT}):
+        with signals_held({signal.SIGINT}):
             while True:
                 try:
                     kind, payload = self._next()
@@ -236,15 +237,6 @@ def _pass_on(kind: bytes, payload: bytes, listener: Listener, sense: Sense) -> N
             raise TargetError(wire.decode(payload, str))
         case _:
             raise SandboxFailed(f"confined process: {wire.decode(payload, str)}")
-
-
-@contextmanager
-def _held(numbers: Set[signal.Signals]) -> Iterator[None]:
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

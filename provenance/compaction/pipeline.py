@@ -203,7 +203,8 @@ class _Run:
         view.interactions()
         before = view.tokens
         said = SummaryResult(SummaryOutcome.NOT_NEEDED)
-        summary.mark_earlier_summary(view, self._previous)
+        if self._previous is not None or before >= config.soft_limit:
+            summary.mark_earlier_summary(view, self._previous)
         # 3. The layers in turn, each only while it is needed, each followed by the protocol again.
         for name, layer in _LAYERS:
             if view.tokens < config.soft_limit:
